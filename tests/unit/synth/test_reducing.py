@@ -66,6 +66,16 @@ def test_values_come_back_after_sampling_and_the_rest_as_common_as_it_is() -> No
     assert again.tolist() == np.repeat([0, 1, 2], 3000).tolist()
 
 
+def test_ranges_part_groups_and_bins_that_are_partly_in_them() -> None:
+    column = one(reduced(schema()).schema, "age")
+    assert column.labels == ["0 … 30", "30 … 50", "50 … 80", "missing"]
+    assert column.within([(0, 35)]).tolist() == [True, False, False, False]
+    finer = column.cut([(0, 35)])
+    assert finer.within([(0, 35)]).any() and finer.size > column.size
+    for age in (12.0, 33.0, 36.0, 70.0):
+        assert bool(finer.within([(0, 35)])[finer.place(age)]) == (age < 35)
+
+
 def test_keys_are_bought_and_the_fit_is_of_fewer_cells() -> None:
     bought = bought_reduction(people(), schema(), loss=sf.ZCDP(1), entropy=ReplayEntropy(3))
     assert one(bought.schema, "city").labels == ["Vinci", "Rome", "Siena", "other"]

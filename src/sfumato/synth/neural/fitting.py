@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.compose import total
 from sfumato.accounting.events import Event
-from sfumato.accounting.losses.measures import Approx, Loss
-from sfumato.accounting.plans.account import account
-from sfumato.accounting.relation import Relation
+from sfumato.accounting.losses.measures import Loss
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.entropy import Entropy
 from sfumato.release.record import How
+from sfumato.synth.neural.calibrating import price
 from sfumato.synth.neural.coded_rows import CodedRows, Opened, units_apart
 from sfumato.synth.neural.conditions import Conditions
 from sfumato.synth.neural.generator import Settings
@@ -104,17 +101,11 @@ def measured_game(
     """
     begin, space = rows.beginning()
 
-    @lru_cache(maxsize=8)
-    def price(units: Fraction) -> Loss:
-        if isinstance(loss, Approx):
-            return account(game.event(units), delta=loss.delta).loss
-        return total(game.event(units), type(loss), relation=Relation.ADD_REMOVE)
-
     made = Measurement(
         source=space,
         measure=type(loss),
         function=_player(rows, game, modes),
-        privacy_map=lambda d_in: price(units_apart(d_in)),
+        privacy_map=lambda d_in: price(game.event(units_apart(d_in)), loss),
         event=lambda d_in: game.event(units_apart(d_in)),
         how=How(name, game.facts(), proofs=tuple(proofs)),
     ).recorded()

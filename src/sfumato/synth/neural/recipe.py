@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -155,7 +155,7 @@ class NeuralSynthesizer(ABC):
                 raise BadArgument("people", must, "given")
             fields = {one.name: one for one in table.relation.fields}
             entries = tuple(_entry(column, fields[column.name]) for column in schema.columns)
-            return schema, TableRows(heads_of(schema), table, entries, max_rows, key, f"asked of {self!r}")
+            return schema, TableRows(heads_of(schema), table, entries, max_rows, key, _asked(self))
         if key is not None or (people is None and max_rows is not None):
             raise BadArgument("max_rows and key", "left out, where rows are held: each is one person's", "given")
         codes = np.asarray(schema.encode(table), dtype=np.int64)
@@ -210,6 +210,11 @@ def _notes(played: Played) -> tuple[str, ...]:
         "a network has no marginals of its own: those of this model are counts of rows that it made",
         "of tables, AIM and MST are closer at the same loss",
     )
+
+
+def _asked(recipe: Any) -> str:
+    """What is asked for: a recipe without how carefully what comes of it is looked over."""
+    return f"asked of {replace(recipe, detect=True)!r}"
 
 
 def _counts_of(played: Played) -> tuple[Measured, ...]:

@@ -12,15 +12,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sfumato.accounting.events import Event, Repeat, Sequence
+from sfumato.accounting.events import Event, Gaussian, Repeat, Sequence
 from sfumato.accounting.losses.measures import Loss, Pure
-from sfumato.accounting.plans.calibration import calibrate_plan
-from sfumato.accounting.relation import Relation
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
-from sfumato.exact import rational
+from sfumato.exact import root
 from sfumato.guarantee import guarantee
 from sfumato.noise.uniform import below_many
+from sfumato.synth.neural.calibrating import least_noise
 from sfumato.synth.neural.coded_rows import Opened
 from sfumato.synth.neural.conditions import Conditions
 from sfumato.synth.neural.generator import Generator, Settings, discriminator
@@ -68,12 +67,17 @@ class VotingGame:
             raise BadArgument("rounds", f"at most {queries:,}, the number of votes that are asked for", rounds)
         noise = LNMax if isinstance(loss, Pure) else GNMax
 
-        def build(scale: float) -> Event:
-            plan = VotingPlan(noise(rational(scale, "scale")), queries, queries, CLASSES)
+        def build(scale: Fraction) -> Event:
+            plan = VotingPlan(noise(scale), queries, queries, CLASSES)
             return voting_event(plan, statistics, Fraction(1), teachers)
 
-        least = calibrate_plan(build, limit=loss, relation=Relation.ADD_REMOVE)
-        plan = VotingPlan(noise(rational(least, "scale")), queries, queries, CLASSES)
+        def quick(scale: Fraction) -> Event:
+            if noise is LNMax:
+                return build(scale)
+            votes = Repeat(Gaussian(scale, root(2)), queries)
+            return votes if statistics is None else Sequence(statistics.nearly, votes)
+
+        plan = VotingPlan(noise(least_noise(build, quick, loss)), queries, queries, CLASSES)
         return VotingGame(plan, teachers, rounds, settings, statistics)
 
     def event(self, units: Fraction) -> Event:

@@ -108,7 +108,7 @@ def test_counts_and_steps_together_keep_the_loss_and_use_it_up(loss: Any) -> Non
     batches = PoissonBatches(Fraction(1), 10, 60)
     game = PrivateGame.within(loss, batches, SMALL, 1.0, statistics)
     event = game.event(Fraction(1))
-    assert isinstance(event, Sequence) and len(event.events) == 2
+    assert isinstance(event, Sequence) and len(event.parts) == 2
     if isinstance(loss, Approx):
         assert 1.9 < float(account(event, delta=loss.delta).epsilon) <= 2
     else:
@@ -174,7 +174,7 @@ def test_labels_are_made_of_votes_with_noise() -> None:
 def test_all_votes_are_planned_and_keep_the_loss(loss: Any) -> None:
     game = VotingGame.within(loss, 10, 40, 4, SMALL, Statistics.within(loss.scaled(Fraction(1, 5)), (3, 4), 1))
     event = game.event(Fraction(1))
-    assert isinstance(event, Sequence) and isinstance(event.events[1], Repeat) and event.events[1].times == 40
+    assert isinstance(event, Sequence) and isinstance(event.parts[1], Repeat) and event.parts[1].times == 40
     if isinstance(loss, Approx):
         assert 2.9 < float(account(event, delta=loss.delta).epsilon) <= 3
     else:
