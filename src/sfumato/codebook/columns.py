@@ -374,6 +374,10 @@ def _categories(entries: Entries) -> tuple[Hashable, ...]:
         values.append(category)
         known.add(category)
         texts.add(str(category))
+    return _of_one_kind(entries, values)
+
+
+def _of_one_kind(entries: Entries, values: Sequence[Hashable]) -> tuple[Hashable, ...]:
     if len(kinds := sorted({_sort(value) for value in values})) > 1:
         entries.refuse(f"categories must be of one kind, as the values of a column are; got {' and '.join(kinds)}")
     return tuple(map(float, values) if any(isinstance(value, float) for value in values) else values)  # type: ignore[arg-type]

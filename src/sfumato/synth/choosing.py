@@ -16,7 +16,8 @@ from sfumato.synth.advising import advise
 from sfumato.synth.aim import AIM
 from sfumato.synth.independent import Independent
 from sfumato.synth.mst import MST
-from sfumato.synth.schema import Bins, Impossible, Schema, Stated
+from sfumato.synth.schema import Bins, Impossible, Schema
+from sfumato.synth.stated import Stated
 from sfumato.synth.synthesizer import Synthesizer
 from sfumato.synth.synthetic import Synthetic
 from sfumato.synth.workloads import Workload

@@ -33,7 +33,8 @@ from sfumato.synth.asking import (
 )
 from sfumato.synth.bought import Buy, make_purchases, plan_purchases
 from sfumato.synth.graph.model import Model
-from sfumato.synth.schema import Bins, Impossible, Schema, Stated
+from sfumato.synth.schema import Bins, Impossible, Schema
+from sfumato.synth.stated import Stated
 from sfumato.synth.synthetic import Synthetic
 from sfumato.transforms.contingency import tables_at
 

@@ -77,6 +77,13 @@ def test_rows_come_with_the_values_of_the_columns():
     assert (given["b"] == 2).mean() > 0.8
 
 
+def test_a_model_that_was_saved_draws_the_same_rows(tmp_path):
+    made = RAP(loss=sf.ZCDP(1), components=4).fit(people(500), categories=KEYS, entropy=ReplayEntropy(1))
+    made.save(tmp_path / "people.json")
+    again = sf.synth.load(tmp_path / "people.json")
+    assert made.sample(50, entropy=ReplayEntropy(2)).equals(again.sample(50, entropy=ReplayEntropy(2)))
+
+
 def test_the_way_is_chosen_by_how_noisy_all_tables_would_be():
     few, many = people(200), people(20_000)
     few_made, many_made = (

@@ -28,7 +28,8 @@ from sfumato.synth.columns import ListedColumn
 from sfumato.synth.graph.domain import Domain
 from sfumato.synth.graph.model import Codes, Given, Model
 from sfumato.synth.neural.dp_gan import part_of
-from sfumato.synth.schema import Bins, Schema, Stated
+from sfumato.synth.schema import Bins, Schema
+from sfumato.synth.stated import Stated
 from sfumato.synth.synthetic import Synthetic
 
 LOOKED_AT = 20_000

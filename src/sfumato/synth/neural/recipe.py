@@ -31,7 +31,8 @@ from sfumato.synth.neural.detectors import check_balance, check_gradients, warn_
 from sfumato.synth.neural.fitting import Game, Played, measured_game
 from sfumato.synth.neural.heads import Head
 from sfumato.synth.neural.network_model import NetworkModel
-from sfumato.synth.schema import Bins, Impossible, Schema, Stated
+from sfumato.synth.schema import Bins, Impossible, Schema
+from sfumato.synth.stated import Stated
 from sfumato.synth.synthetic import Synthetic
 
 LOOKED_OVER = 2_000
