@@ -43,8 +43,8 @@ USUAL_BINS = 16
 MOST_VALUES = 32
 """A range of whole numbers or days with no more values than this is a list of them; else it is cut into bins."""
 
-MOST_CODES = 20_000
-"""A column with more codes cannot be held in tables with others: its values must be bought, or put into groups."""
+MOST_CODES = 4_000
+"""A column with more codes cannot be counted with others in good time: buy its values, or put them into groups."""
 
 BINNED = (Kind.INT, Kind.FLOAT, Kind.DATE, Kind.TIME)
 """The kinds of values that have bins."""

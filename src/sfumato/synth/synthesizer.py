@@ -88,6 +88,7 @@ class Synthesizer(ABC):
         """
         paid = needed_loss(self.loss, self.epsilon, self.delta)
         stated = None if rows is None else float(integer(rows, "rows", least=1))
+        max_rows = None if max_rows is None else integer(max_rows, "max_rows", least=1)
         if isinstance(table, Prepared):
             table = table.frame
         known = Stated(columns, bins, between, categories, impossible, schema)
