@@ -16,7 +16,7 @@ from contenders.synth.cases import DELTA, Table
 from side_by_side.stopwatch import report_version
 
 GROUP = 3
-"""Columns in a group: four make MWEM slower by far and no better."""
+"""Columns in a group; with four a run on the smallest table did not end within minutes."""
 
 
 def made(table: Table, synthesizer: Any) -> runs.Made:
