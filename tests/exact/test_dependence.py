@@ -164,7 +164,9 @@ def test_the_law_of_a_choice_of_parents_keeps_its_loss_and_comes_near_it(criteri
         for chosen in combinations_with_replacement(kinds, size)
     ]
     low, high = brute_epsilon(made, every, missed=Fraction(0))
-    stated = made.map(1).amounts[0]
+    price = made.map(1)
+    assert isinstance(price, Pure)
+    stated = Fraction(price.epsilon)
     assert stated == Fraction(criterion.most, 2 * UNIT)
     assert Fraction(1, 5) * stated < low <= high <= stated
 

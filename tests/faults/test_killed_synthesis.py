@@ -44,6 +44,11 @@ def fitted(session: sf.Session, recipe: Synthesizer = RECIPE, key: str = "k") ->
     return recipe.fit(session.table(), max_rows=1, key=key)
 
 
+def amount(loss: Any) -> Fraction:
+    """The ρ of a loss, exactly."""
+    return Fraction(loss.amounts[0])
+
+
 def forked(work: Callable[[], object]) -> int:
     """Runs something in a child process; gives how it ended, 0 for well."""
     child = os.fork()
@@ -115,7 +120,7 @@ def test_a_synthesis_that_is_killed_anywhere_goes_on_pays_once_and_keeps_its_ans
         assert "last question" in str(fault) and deadly in LAST and session.spent == PRICE
         return
     assert session.spent == PRICE and session.ledger.verify() and deadly not in LAST
-    shares = [loss.amounts[0] for _, loss in made.spent]
+    shares = [amount(loss) for _, loss in made.spent]
     assert sum(shares) == PRICE.rho  # also of answers that were lost: nothing is looked at for more
     kept = kept_answers(session)
     assert all(value in kept for _, value in before[:-1])  # the last one may have been lost on its way to the book
@@ -172,7 +177,7 @@ def test_lost_answers_stay_paid_for_and_the_run_still_comes_to_its_end(
         made = fitted(session, recipe)
     gone = [loss for what, loss in made.spent if "lost" in what]
     assert len(gone) == len(lost)
-    assert sum(loss.amounts[0] for _, loss in made.spent) == PRICE.rho
+    assert sum(amount(loss) for _, loss in made.spent) == PRICE.rho
     assert session.spent == PRICE
     same(made, fitted(session, recipe))
     session.ledger.close()
@@ -192,7 +197,7 @@ def test_lost_answers_are_counted_where_they_were_lost(monkeypatch: pytest.Monke
     made = fitted(session)
     first, second = (place for place, (what, _) in enumerate(made.spent) if "lost" in what)
     assert (first, second) == (0, 3)
-    assert made.spent[0][1] == PRICE.scaled(Fraction(1, 10)) and made.spent[1][1].amounts[0] < PRICE.rho / 10
+    assert made.spent[0][1] == PRICE.scaled(Fraction(1, 10)) and amount(made.spent[1][1]) < PRICE.rho / 10
     session.ledger.close()
 
 
@@ -217,7 +222,7 @@ def test_counting_lost_answers_as_none_is_caught(monkeypatch: pytest.MonkeyPatch
             fitted(session)
     monkeypatch.setattr(Answers, "lost", lambda self: 0)
     made = fitted(session)
-    looked = sum(loss.amounts[0] for _, loss in made.spent) + made.spent[0][1].amounts[0]
+    looked = sum(amount(loss) for _, loss in made.spent) + amount(made.spent[0][1])
     assert looked > PRICE.rho
     session.ledger.close()
 

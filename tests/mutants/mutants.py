@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
 from tests.mutants.network_mutants import NETWORKS
+from tests.mutants.neural_mutants import NEURAL
 from tests.mutants.trainings import TRAINING
 
 RANDOMNESS = (
@@ -1266,6 +1267,7 @@ FAMILIES: tuple[tuple[Mutant, ...], ...] = (
     LEARNING,
     OTHERS,
     TRAINING,
+    NEURAL,
     NETWORKS,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(mutant for family in FAMILIES for mutant in family)

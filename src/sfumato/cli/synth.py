@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, final
 
@@ -45,6 +45,9 @@ Method = Annotated[str, typer.Option(help="aim, mst, independent …: how it is 
 From = Annotated[str | None, typer.Option("--from", help="The table to synthesise, where there are several.")]
 Columns = Annotated[str | None, typer.Option(help="A,B,…, the columns to synthesise; all but ids, if left out.")]
 Bins = Annotated[list[str] | None, typer.Option("--bins", help="COLUMN=16, into how many bins numbers are put.")]
+Buy = Annotated[
+    str | None, typer.Option(help="A,B,…, columns whose values nobody knows: a tenth of what is paid buys them.")
+]
 Workload = Annotated[
     list[str] | None, typer.Option("--workload", help="A,B: columns whose table matters; as often as there are.")
 ]
@@ -63,6 +66,7 @@ class Wanted:
     word: str
     columns: str | None
     bins: tuple[str, ...]
+    buy: str | None
     workload: tuple[str, ...]
     max_rows: int | None
     key: str | None
@@ -92,18 +96,25 @@ class Wanted:
         return {
             "columns": None if self.columns is None else _listed(self.columns),
             "bins": dict(map(_bins, self.bins)) or None,
+            "buy": None if self.buy is None else _listed(self.buy),
             "max_rows": self.max_rows,
         }
 
 
 def methods() -> dict[str, Any]:
-    """The methods that there are, by the words for them."""
+    """The methods that there are, by the words for them: those that need no more than a loss."""
     from sfumato import synth
     from sfumato.synth import Synthesizer
 
     kinds = (getattr(synth, name) for name in synth.__all__)
     found = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Synthesizer)]
-    return {kind.__name__.lower(): kind for kind in found if kind is not Synthesizer}
+    ready = [kind for kind in found if kind is not Synthesizer and not _needs(kind)]
+    return {kind.__name__.lower(): kind for kind in ready}
+
+
+def _needs(kind: Any) -> bool:
+    """Tells whether a method is made of something that cannot be typed, such as a public table."""
+    return any(one.default is MISSING and one.default_factory is MISSING for one in fields(kind))
 
 
 @app.command()
@@ -114,6 +125,7 @@ def fit(
     from_table: From = None,
     columns: Columns = None,
     bins: Bins = None,
+    buy: Buy = None,
     workload: Workload = None,
     max_rows: MaxRows = None,
     codebook: Book = None,
@@ -141,7 +153,7 @@ def fit(
     source = Source(data, codebook, unit, table or (), name, data_version)
     address, limit = source.ledger(ledger), loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
     loss = loss_of(epsilon, delta, rho)
-    wanted = Wanted(method, columns, tuple(bins or ()), tuple(workload or ()), max_rows, key, loss)
+    wanted = Wanted(method, columns, tuple(bins or ()), buy, tuple(workload or ()), max_rows, key, loss)
     if output is None:
         misused("say where to keep it, --output people.synth.json: what is paid for must not get lost.")
     if key is not None and data_version is None:

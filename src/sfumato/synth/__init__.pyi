@@ -9,7 +9,14 @@ from .intervals import combined
 from .mst import MST
 from .multiplicative import Cell, cells_of_marginals, multiplicative_weights
 from .mwem import MWEM, MWEMPlan
+from .neural.detectors import ModeCollapse
+from .neural.dp_gan import DPCTGAN, DPGAN
+from .neural.generator import NetworkSettings
+from .neural.pate_gan import PATECTGAN, PATEGAN
+from .neural.quail import QUAIL
 from .privbayes import PrivBayes
+from .public import PMWPub
+from .rap import RAP
 from .reducing import bought_reduction, reduced
 from .related import RelatedSynthetic, RelatedTables
 from .saving import load
@@ -20,15 +27,24 @@ from .synthetic import Synthetic
 
 __all__ = [
     "AIM",
+    "DPCTGAN",
+    "DPGAN",
     "MST",
     "MWEM",
+    "PATECTGAN",
+    "PATEGAN",
+    "QUAIL",
+    "RAP",
     "BayesianNetwork",
     "Cell",
     "Cube",
     "Domain",
     "Independent",
     "MWEMPlan",
+    "ModeCollapse",
     "Network",
+    "NetworkSettings",
+    "PMWPub",
     "Part",
     "PrivBayes",
     "RelatedSynthetic",

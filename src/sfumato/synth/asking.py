@@ -35,6 +35,7 @@ from sfumato.learn.sources import ROW
 from sfumato.mechanisms.selection import exponential, permute_and_flip
 from sfumato.query.frame import Frame
 from sfumato.query.plan.marginals import CodedRows
+from sfumato.release.claim import Claim
 from sfumato.release.record import Release
 from sfumato.stats.shares import Spendable, deviation_of, noise_of, parameter_for
 from sfumato.synth.columns import CodedColumn
@@ -286,7 +287,17 @@ class Payer(Protocol):
     def kind(self) -> type[Loss]:
         """The kind of loss that is counted."""
 
-    def start(self, event: Event, *, loss: Loss, key: str, proofs: Sequence[str], what: str, steps: int) -> Paid:
+    def start(
+        self,
+        event: Event,
+        *,
+        loss: Loss,
+        key: str,
+        claim: Claim | None,
+        proofs: Sequence[str],
+        what: str,
+        steps: int,
+    ) -> Paid:
         """Charges all steps of a run once, or goes on with the run that has this key."""
 
 
@@ -337,13 +348,19 @@ def _digest(measurement: Measurement) -> str:
     return hashlib.sha256(built.encode()).hexdigest()[:24]
 
 
-def started(table: Frame, loss: Loss, *, key: str, what: str) -> Answers:
-    """Charges a loss for all questions of a run, or goes on with the run that has this key."""
+def started(table: Frame, loss: Loss, *, key: str, what: str, claim: Claim | None = None) -> Answers:
+    """Charges a loss for all questions of a run, or goes on with the one of this key; the book keeps the claim."""
     if table.asker.opened.catalog.codebook.kinds:
         raise BadArgument("the table", "of one kind of units: there is no theorem for runs on several", "several")
     payer, spent = cast(Payer, table.asker), spendable_of(loss)
     run = payer.start(
-        Stated(spent), loss=charged_as(table, loss), key=key, proofs=(PROOF,), what=what, steps=MOST_QUESTIONS
+        Stated(spent),
+        loss=charged_as(table, loss),
+        key=key,
+        claim=claim,
+        proofs=(PROOF,),
+        what=what,
+        steps=MOST_QUESTIONS,
     )
     return Answers(run, table.asker.unit)
 

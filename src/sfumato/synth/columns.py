@@ -215,11 +215,17 @@ class BinnedColumn(CodedColumn):
 
     def code(self, column: Column) -> Code:
         """The place of the bin that a value is in."""
-        cases: list[Expression] = []
-        for place, edge in enumerate(self.edges[1:-1]):
-            cases += [call("lt", column, literal(_plain(edge, self.kind))), literal(place)]
+        inner = [literal(_plain(edge, self.kind)) for edge in self.edges[1:-1]]
+
+        def found(first: int, last: int) -> Expression:
+            """The place of a bin among some, by halves: a long list of cases would be slow."""
+            if first == last:
+                return literal(first)
+            middle = (first + last) // 2
+            return call("case", call("lt", column, inner[middle]), found(first, middle), found(middle + 1, last))
+
         missing = literal(self.bins if self.may_miss else None)
-        return Code(call("case", call("is_null", column), missing, *cases, literal(self.bins - 1)), self.size)
+        return Code(call("case", call("is_null", column), missing, found(0, self.bins - 1)), self.size)
 
     def encode(self, values: Sequence[object]) -> Codes:
         """The places of the bins of values."""

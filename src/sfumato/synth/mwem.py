@@ -22,9 +22,9 @@ from sfumato.synth.asking import Clique, Questions
 from sfumato.synth.cube import require_room
 from sfumato.synth.graph.domain import Domain
 from sfumato.synth.graph.graphical import GraphicalModel
-from sfumato.synth.graph.junction import MOST_CELLS
+from sfumato.synth.graph.junction import MOST_CELLS as ON_THE_WAY
 from sfumato.synth.graph.measured import Floats
-from sfumato.synth.mwem_rounds import CellRounds, MarginalRounds
+from sfumato.synth.mwem_rounds import MOST_CELLS, CellRounds, MarginalRounds
 from sfumato.synth.schema import Schema
 from sfumato.synth.synthesizer import Made, Synthesizer
 from sfumato.synth.workloads import Workload, read_workload
@@ -169,7 +169,8 @@ class MWEM(Synthesizer):
             notes.append(told if len(groups) == 1 else f"{', '.join(group)}: {told}")
         if len(groups) > 1:
             notes.append(f"{len(groups)} groups of columns by themselves: no correlation across groups is kept")
-        most = max(self.most_cells, *(table.size for table in potentials.values()))
+        # Marginals of columns that are far apart take larger tables on the way than the model has.
+        most = max(ON_THE_WAY, self.most_cells, *(table.size for table in potentials.values()))
         return Made(GraphicalModel(domain, sum(totals) / len(totals), potentials, most), tuple(notes))
 
     def _before(self, questions: Questions) -> Fraction:

@@ -32,6 +32,12 @@ CELL_ROUNDS = 10
 CHOOSING = Fraction(1, 5)
 """The part of a round's loss that its choice gets where whole marginals are measured."""
 
+MOST_CELLS = 250_000
+"""The tables of a model have at most so many cells, unless more are asked for: it is fitted anew in every round."""
+
+MOST_ROUNDS = 40
+"""So many marginals are chosen at most, unless more are asked for."""
+
 FEW, MANY = 0.2, 0.06
 """Noise, as total variation in a marginal of median size, that is borne where a tree of them is bought, and beyond."""
 
@@ -59,13 +65,15 @@ class CellRounds:
         cube = Cube.uniform(self._domain, self._counted())
         asked, answers = list[Cell](), list[float]()
         for number in range(self._rounds):
+            if self._questions.left.amounts[0] < 2 * self._each.amounts[0]:
+                break  # a run that broke off lost an answer: what is left pays for fewer rounds
             place = self._chosen(cube)
             asked.append(self._queries[place])
             answers.append(self._answer(place))
             places = [one.within(self._domain) for one in asked]
             cube = Cube(self._domain, multiplicative_weights(cube.counts, places, answers).table)
             progress(number + 1, self._rounds)
-        return cube.graphical(), f"{self._rounds} cells of {len(self._queries)}, by multiplicative weights on a cube"
+        return cube.graphical(), f"{len(asked)} cells of {len(self._queries)}, by multiplicative weights on a cube"
 
     def _counted(self) -> float:
         """The number of rows: stated, or bought."""
@@ -129,6 +137,8 @@ class MarginalRounds:
             return self._fitted(None), "every column by itself, twice: a pair would have been noise"
         each = self._loss.scaled(Fraction(1, rounds))
         for number in range(rounds):
+            if self._questions.left.amounts[0] < each.amounts[0]:
+                break  # a run that broke off lost an answer: what is left pays for fewer rounds
             chosen = self._chosen(model, each)
             if chosen is None:
                 break
@@ -147,7 +157,7 @@ class MarginalRounds:
         cells = float(np.median([self._domain.size(one) for one in self._candidates]))
         tree = len(self._domain.names) - 1
         planned = 0
-        for rounds in range(1, min(len(self._candidates), 3 * tree) + 1):
+        for rounds in range(1, min(len(self._candidates), 3 * tree, max(tree, MOST_ROUNDS)) + 1):
             each = self._loss.scaled(Fraction(1, rounds)).scaled(1 - CHOOSING)
             if 0.5 * self._noise(each, cells) <= (FEW if rounds <= tree else MANY) * total:
                 planned = rounds

@@ -27,7 +27,7 @@ from sfumato.query.plan.marginals import Code
 from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
 from sfumato.synth.asking import asked_questions, coded_rows, held_questions, started
-from sfumato.synth.columns import OTHER, CodedColumn, Codes
+from sfumato.synth.columns import OTHER, Between, BinnedColumn, CodedColumn, Codes
 from sfumato.synth.counting import Floats
 from sfumato.synth.schema import Schema
 
@@ -94,6 +94,23 @@ class ReducedColumn(CodedColumn):
             places = np.searchsorted(ends, uniforms(len(rows), entropy), side="right")
             fine[rows] = members[np.minimum(places, len(members) - 1)]
         return self.inner.decode(fine, entropy)
+
+    def cut(self, ranges: Sequence[Between]) -> CodedColumn:
+        """The column with finer codes where a range ends inside one, and groups parted that are partly in a range."""
+        finer = self.inner.cut(ranges)
+        places = list(range(self.inner.size))
+        if isinstance(finer, BinnedColumn):
+            places = [*self.inner.encode(finer.edges[:-1]).tolist(), *([self.inner.size - 1] * finer.may_miss)]
+        inside = [finer.within([one]) for one in ranges]
+        kinds = [(self.groups[place], *(bool(one[code]) for one in inside)) for code, place in enumerate(places)]
+        order = {kind: place for place, kind in enumerate(dict.fromkeys(kinds))}
+        weights = tuple(self.weights[place] / places.count(place) for place in places)
+        return ReducedColumn(self.name, self.kind, finer, tuple(order[kind] for kind in kinds), weights)
+
+    def within(self, ranges: Sequence[Between]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Tells of each group whether all of its codes are in one of some ranges."""
+        inside, groups = self.inner.within(ranges), np.asarray(self.groups)
+        return np.array([bool(inside[groups == group].all()) for group in range(self.size)])
 
 
 @final

@@ -1,7 +1,7 @@
 """Synthetic data on disk: JSON that anybody can read, and from which the same model comes back. Loading runs no code.
 
 Version 1: the method, the codes of the columns, the model, what was measured, the loss, and the release with its
-receipt. Nothing in it is data but what was released, so that the file may be published.
+receipt. Nothing in it is data but what was released, or was public before, so that the file may be published.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from sfumato.release.values import read_value, stored_value
 from sfumato.synth.columns import BinnedColumn, CodedColumn, ListedColumn
 from sfumato.synth.graph.measured import Measured
 from sfumato.synth.graph.model import Model
+from sfumato.synth.reducing import ReducedColumn
 from sfumato.synth.schema import Schema
 from sfumato.synth.synthetic import Synthetic
 
@@ -33,6 +34,9 @@ MODELS: Mapping[str, str] = {
     "BayesianNetwork": "sfumato.synth.bayesian_network",
     "GraphicalModel": "sfumato.synth.graph.graphical",
     "LocalModel": "sfumato.synth.graph.local",
+    "Mixture": "sfumato.synth.graph.mixture",
+    "WeightedRows": "sfumato.synth.graph.reweighted",
+    "NetworkModel": "sfumato.synth.neural.network_model",
 }
 """The models that can be saved, by the names under which they are saved for ever, and where each is.
 
@@ -66,12 +70,14 @@ def synthetic_to_plain(synthetic: Synthetic) -> dict[str, Any]:
         "version": VERSION,
         "method": synthetic.method,
         "columns": [_plain_column(one) for one in synthetic.schema.columns],
+        "zeros": [[list(columns), stored_value(cells)] for columns, cells in synthetic.schema.zeros.items()],
         "model": {"kind": name, "of": model.plain()},  # type: ignore[attr-defined]  # those of MODELS have it
         "measured": [_plain_measured(one) for one in synthetic.measured],
         "loss": to_plain(synthetic.loss),
         "unit": synthetic.unit,
         "release": None if release is None else release_to_plain(release),
         "notes": list(synthetic.notes),
+        "bought": [release_to_plain(one) for one in synthetic.bought],
         "spent": [[what, to_plain(loss)] for what, loss in synthetic.spent],
     }
 
@@ -87,13 +93,18 @@ def synthetic_from_plain(plain: object) -> Synthetic:
         raise UnknownFormat("something in it is missing, or is not what it should be") from None
 
 
-FIELDS = frozenset({"method", "columns", "model", "measured", "loss", "unit", "release", "notes", "spent"})
+FIELDS = frozenset(
+    {"method", "columns", "zeros", "model", "measured", "loss", "unit", "release", "notes", "bought", "spent"}
+)
 
 
 def _read(held: Mapping[str, Any]) -> Synthetic:
     if set(held) != FIELDS:
         raise UnknownFormat("it is no synthetic data, or has fields that are not known here")
-    schema = Schema(tuple(_column(one) for one in held["columns"]))
+    zeros = {tuple(_text(one) for one in columns): read_value(cells) for columns, cells in held["zeros"]}
+    schema = Schema(tuple(_column(one) for one in held["columns"]), zeros)
+    if any(cells.shape != schema.domain.shape(columns) for columns, cells in zeros.items()):
+        raise UnknownFormat("what cannot occur in it is of another shape than its columns")
     model = _model(held["model"])
     measured = tuple(_measured(one) for one in held["measured"])
     for one in measured:
@@ -110,6 +121,7 @@ def _read(held: Mapping[str, Any]) -> Synthetic:
         None if held["release"] is None else release_from_plain(held["release"]),
         tuple(_text(note) for note in held["notes"]),
         tuple((_text(what), _loss(loss)) for what, loss in held["spent"]),
+        tuple(release_from_plain(one) for one in held["bought"]),
     )
 
 
@@ -120,7 +132,14 @@ def _plain_column(column: CodedColumn) -> dict[str, Plain]:
             return {**said, "values": [stored_value(one) for one in values], "other": other}
         case BinnedColumn(edges=edges):
             return {**said, "edges": [stored_value(one) for one in edges]}
-    raise BadArgument("a column to save", "one of listed values or of bins", type(column).__name__)
+        case ReducedColumn(inner=inner, groups=groups, weights=weights):
+            return {
+                **said,
+                "inner": _plain_column(inner),
+                "groups": list(groups),
+                "weights": [stored_value(one) for one in weights],
+            }
+    raise BadArgument("a column to save", "one of listed values or of bins, or a reduced one", type(column).__name__)
 
 
 def _column(plain: Mapping[str, Any]) -> CodedColumn:
@@ -129,7 +148,20 @@ def _column(plain: Mapping[str, Any]) -> CodedColumn:
             return ListedColumn(name, Kind(kind), tuple(read_value(one) for one in values), missing, other)
         case {"name": str(name), "kind": kind, "may_miss": bool(missing), "edges": list(edges)}:
             return BinnedColumn(name, Kind(kind), tuple(read_value(one) for one in edges), missing)
+        case {"inner": dict(inner), "groups": list(groups), "weights": list(weights)}:
+            return _reduced_column(_column(inner), groups, [read_value(one) for one in weights])
     raise UnknownFormat("a column in it has codes of a form that is not known")
+
+
+def _reduced_column(inner: CodedColumn, groups: list[Any], weights: list[Any]) -> CodedColumn:
+    whole = all(isinstance(one, int) and one >= 0 for one in groups) and len(groups) == len(weights) == inner.size
+    if (
+        not whole
+        or set(groups) != set(range(max(groups) + 1))
+        or not all(isinstance(one, int | float) for one in weights)
+    ):
+        raise UnknownFormat("a column in it has groups of codes that do not fit")
+    return ReducedColumn(inner.name, inner.kind, inner, tuple(groups), tuple(map(float, weights)))
 
 
 def _plain_measured(measured: Measured) -> dict[str, Plain]:

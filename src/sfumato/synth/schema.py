@@ -26,7 +26,7 @@ from sfumato.query.nodes.kinds import LEAST_INT, MOST_INT, Kind, kind_of
 from sfumato.synth.columns import BinnedColumn, CodedColumn, Codes, Edge, ListedColumn, even_edges
 from sfumato.synth.graph.domain import Domain
 from sfumato.synth.values import moment_of
-from sfumato.synth.zeros import Zeros, codebook_combinations, cut_columns, stated_combinations, zeros_of
+from sfumato.synth.zeros import HINT, Zeros, codebook_combinations, cut_columns, stated_combinations, zeros_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,8 +43,8 @@ USUAL_BINS = 16
 MOST_VALUES = 32
 """A range of whole numbers or days with no more values than this is a list of them; else it is cut into bins."""
 
-MOST_CODES = 20_000
-"""A column with more codes cannot be held in tables with others: its values must be bought, or put into groups."""
+MOST_CODES = 4_000
+"""A column with more codes cannot be counted with others in good time: buy its values, or put them into groups."""
 
 BINNED = (Kind.INT, Kind.FLOAT, Kind.DATE, Kind.TIME)
 """The kinds of values that have bins."""
@@ -376,7 +376,7 @@ def check_names(wanted: Sequence[str], known: Sequence[str], *stated: object) ->
         raise BadArgument("columns", "names of columns, none twice", wanted)
     for name in (*wanted, *(name for one in stated if isinstance(one, Mapping) for name in one)):
         if name not in known:
-            must = f"columns that there are: {', '.join(known)}{did_you_mean(str(name), list(known))}"
+            must = f"columns that there are: {', '.join(known)}{did_you_mean(str(name), list(known), HINT)}"
             raise BadArgument("columns", must, name)
 
 

@@ -18,6 +18,7 @@ from sfumato.learn.prepared import Prepared
 from sfumato.learn.sources import check_held
 from sfumato.query.answer.explanation import Explanation
 from sfumato.query.frame import Frame
+from sfumato.release.claim import Claim
 from sfumato.release.progress import Progress, reporting
 from sfumato.stats.shares import noise_of, parameter_for
 from sfumato.synth.asking import (
@@ -87,6 +88,7 @@ class Synthesizer(ABC):
         """
         paid = needed_loss(self.loss, self.epsilon, self.delta)
         stated = None if rows is None else float(integer(rows, "rows", least=1))
+        max_rows = None if max_rows is None else integer(max_rows, "max_rows", least=1)
         if isinstance(table, Prepared):
             table = table.frame
         known = Stated(columns, bins, between, categories, impossible, schema)
@@ -125,6 +127,10 @@ class Synthesizer(ABC):
         charged = charged_as(table, paid)
         return table.asker.explain_run(restated(tables >> noise_of(type(spend), scale), charged), loss=charged)
 
+    def claimed(self) -> Claim | None:
+        """What a method rests on that nothing here can check, for the release to show; most methods rest on nothing."""
+        return None
+
     def check(self, schema: Schema, loss: Loss) -> None:
         """Refuses, before anything is paid, what this method cannot do with such columns."""
         spendable_of(loss)
@@ -155,7 +161,8 @@ class Synthesizer(ABC):
         self.check(schema, left)
         coded = coded_rows(table, schema.columns, most)  # refused here, before it is charged
         words = f"synthetic data by {self.name} of {', '.join(schema.domain.names)}: {'; '.join(coded.words)}"
-        answers = started(table, left, key=f"synth {key or system().octets(16).hex()}", what=words)
+        run = f"synth {key or system().octets(16).hex()}"
+        answers = started(table, left, key=run, what=words, claim=self.claimed())
         asked = asked_questions(coded, schema.domain, left, rows=rows, answers=answers, zeros=schema.zeros)
         return replace(self._made(asked, schema, loss, answers, progress, bought.notes), bought=bought.releases)
 

@@ -10,12 +10,14 @@ from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import Number
 from sfumato.release.progress import Progress
+from sfumato.synth.bayesian_network import BayesianNetwork
 from sfumato.synth.counting import Rows
 from sfumato.synth.graph.estimate import estimate
 from sfumato.synth.graph.graphical import GraphicalModel
-from sfumato.synth.graph.measured import Measured, total_of
+from sfumato.synth.graph.measured import total_of
 from sfumato.synth.intervals import DRAWS, MOST_ROWS, Refit, SyntheticInterval, noisy_interval
 from sfumato.synth.private_errors import noise_family
+from sfumato.synth.privbayes import fitted_network
 from sfumato.synth.synthetic import Form, Synthetic, in_form
 
 
@@ -60,14 +62,13 @@ def refit_of(synthetic: Synthetic) -> Refit:
 
     The choice of tables is not redone: intervals are for a table of which these were measured.
     """
-    if not synthetic.measured or not isinstance(synthetic.model, GraphicalModel):
+    model = synthetic.model
+    if not synthetic.measured or not isinstance(model, GraphicalModel | BayesianNetwork):
         must = "made by a method that fits a model to noisy tables, such as MST or AIM: of others no refit is known"
         raise BadArgument("synthetic data", must, synthetic.method)
-    model = synthetic.model
     # Where the number of rows was stated, it is not what the counts say, and stays as it is.
     stated = None if isclose(total_of(synthetic.measured), model.total, rel_tol=1e-9) else model.total
 
-    def refit(measured: Sequence[Measured]) -> GraphicalModel:
-        return estimate(model.domain, measured, total=stated, start=model)
-
-    return refit
+    if isinstance(model, BayesianNetwork):
+        return lambda measured: fitted_network(model.network, measured, stated, model.most_cells)
+    return lambda measured: estimate(model.domain, measured, total=stated, start=model)

@@ -26,6 +26,8 @@ Zeros: TypeAlias = Mapping[tuple[str, ...], NDArray[np.bool_]]
 MOST_CELLS = 4_000_000
 """A combination of columns with more codes than this is not kept track of."""
 
+HINT = "; did you mean {!r}?"
+
 TYPES = {
     Kind.BOOL: "bool",
     Kind.INT: "int",
@@ -50,7 +52,9 @@ def stated_combinations(
     for one in stated:
         for name in one:
             if name not in known:
-                must = f"about columns that are synthesised: {', '.join(known)}{did_you_mean(str(name), [*known])}"
+                must = (
+                    f"about columns that are synthesised: {', '.join(known)}{did_you_mean(str(name), [*known], HINT)}"
+                )
                 raise BadArgument("impossible", must, name)
         made.append({name: _values(known[name], value) for name, value in one.items()})
     return made

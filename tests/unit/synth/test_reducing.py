@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sfumato import synth
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument
 from sfumato.synth.reducing import ReducedColumn, bought_reduction, reduced
+from sfumato.synth.saving import load, save
 from sfumato.synth.schema import Schema, schema_of_rows, schema_of_table
 
 CITIES = ["Vinci", "Milan", "Rome", "Florence", "Siena", "Pisa"]
@@ -66,7 +68,17 @@ def test_values_come_back_after_sampling_and_the_rest_as_common_as_it_is() -> No
     assert again.tolist() == np.repeat([0, 1, 2], 3000).tolist()
 
 
-def test_keys_are_bought_and_the_fit_is_of_fewer_cells() -> None:
+def test_ranges_part_groups_and_bins_that_are_partly_in_them() -> None:
+    column = one(reduced(schema()).schema, "age")
+    assert column.labels == ["0 … 30", "30 … 50", "50 … 80", "missing"]
+    assert column.within([(0, 35)]).tolist() == [True, False, False, False]
+    finer = column.cut([(0, 35)])
+    assert finer.within([(0, 35)]).any() and finer.size > column.size
+    for age in (12.0, 33.0, 36.0, 70.0):
+        assert bool(finer.within([(0, 35)])[finer.place(age)]) == (age < 35)
+
+
+def test_keys_are_bought_and_the_fit_is_of_fewer_cells(tmp_path: Path) -> None:
     bought = bought_reduction(people(), schema(), loss=sf.ZCDP(1), entropy=ReplayEntropy(3))
     assert one(bought.schema, "city").labels == ["Vinci", "Rome", "Siena", "other"]
     assert "[uncharged]" in bought.to_text()
@@ -75,6 +87,9 @@ def test_keys_are_bought_and_the_fit_is_of_fewer_cells() -> None:
     drawn = fitted.sample(2000, entropy=ReplayEntropy(5))
     assert set(drawn["city"].drop_nulls()) <= set(CITIES) and len(set(drawn["city"])) > 4
     assert abs((drawn["city"] == "Vinci").mean() - 0.4) < 0.05
+    save(fitted, tmp_path / "people.json")
+    again = load(tmp_path / "people.json")
+    assert again.schema == fitted.schema and again.sample(2000, entropy=ReplayEntropy(5)).equals(drawn)
 
 
 def test_the_engine_counts_groups_as_memory_does_and_charges_for_keys() -> None:

@@ -96,15 +96,20 @@ def test_numbers_of_rows_and_what_the_tables_have_to_do_with_each_other_are_kept
         assert abs(np.mean(mine) - np.mean(theirs)) < 0.2
         assert abs(np.mean(np.array(mine) == 0) - np.mean(np.array(theirs) == 0)) < 0.1
     for age in range(1, 4):
-        mine, theirs = _kinds(people, rows, age), _kinds(true["people"], true["visits"], age)
-        assert all(abs(mine.get(kind, 0) - theirs.get(kind, 0)) < 0.08 for kind in "abcd")
-        assert max(theirs.values()) > 0.7  # of all rows together no kind has so many
+        made_up, real = _kinds(people, rows, age), _kinds(true["people"], true["visits"], age)
+        assert all(abs(made_up.get(kind, 0) - real.get(kind, 0)) < 0.08 for kind in "abcd")
+        assert max(real.values()) > 0.7  # of all rows together no kind has so many
 
 
 def _kinds(people: pl.DataFrame, rows: pl.DataFrame, age: int) -> dict[str, float]:
     """The shares of the kinds of rows of people of an age."""
     joined = rows.join(people, left_on="person", right_on="id").filter(pl.col("age") == age)
     return dict(joined["kind"].value_counts(normalize=True).iter_rows())
+
+
+def amount(loss: Any) -> Fraction:
+    """The ρ of a loss, exactly."""
+    return Fraction(loss.amounts[0])
 
 
 def _each(people: pl.DataFrame, rows: pl.DataFrame, age: int) -> list[int]:
@@ -119,7 +124,7 @@ def test_the_price_is_the_loss_once_and_a_run_is_answered_again_from_the_book(
 ) -> None:
     session, first = made
     assert session.spent == LOSS
-    parts = [sum(loss.amounts[0] for _, loss in one.spent) for one in (first.people, first.rows)]
+    parts = [sum(amount(loss) for _, loss in one.spent) for one in (first.people, first.rows)]
     assert parts == [LOSS.rho / 3, LOSS.rho * Fraction(2, 3)]
     assert first.people.release is first.rows.release is not None
     again = fitted(session, RelatedTables(loss=LOSS, people=MST(), rows=AIM(), most=5), key="k")

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import sfumato as sf
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, UnknownFormat
 from sfumato.query.nodes.kinds import Kind
-from sfumato.synth import MST, Synthetic
+from sfumato.synth import MST, RAP, PrivBayes, Synthetic, reduced
 from sfumato.synth.columns import BinnedColumn, ListedColumn
 from sfumato.synth.graph.domain import Domain
 from sfumato.synth.graph.graphical import GraphicalModel
@@ -32,7 +33,8 @@ def example() -> Synthetic:
             ListedColumn("sex", Kind.TEXT, ("f", "m"), may_miss=False, other=True),
             BinnedColumn("pay", Kind.FLOAT, (0, 0.5, 10), may_miss=True),
             BinnedColumn("day", Kind.DATE, (datetime.date(2026, 1, 1), datetime.date(2026, 2, 1)), may_miss=False),
-        )
+        ),
+        {("sex", "pay"): np.array([[False] * 3, [False, True, False], [False] * 3])},
     )
     domain = Domain(("sex", "pay", "day"), (3, 3, 1))
     table = np.array([[0.0, -1.5, 0.25], [1.0, -np.inf, 0.0], [0.5, 0.1, -0.75]])
@@ -69,6 +71,23 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
     assert str(made) == str(again)
 
 
+def test_what_was_bought_and_networks_come_back(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"person": range(800), "sex": ["f", "m"] * 400, "ill": ["flu", "cold", "flu", "gout"] * 200})
+    lists = {"sex": ["f", "m"]}
+    session = sf.Dataset(rows, unit="person", categories=lists).session(limit=sf.Approx(6, 1e-5), ledger="memory:")
+    made = MST(epsilon=4, delta=1e-6).fit(session.table(), max_rows=1, buy=["ill"])
+    held = PrivBayes(epsilon=1).fit(rows.drop("person"), categories={**lists, "ill": ["flu", "cold", "gout"]})
+    grouped = MST(epsilon=1).fit(rows.drop("person"), schema=reduced(held.schema, most=3).schema)
+    wide = RAP(epsilon=1).fit(rows.drop("person"), schema=held.schema)
+    for number, one in enumerate((made, held, grouped, wide)):
+        one.save(tmp_path / f"{number}.json")
+        again = sf.synth.load(tmp_path / f"{number}.json")
+        assert again.schema == one.schema and [each.loss for each in again.bought] == [each.loss for each in one.bought]
+        mine, theirs = (each.sample(50, entropy=ReplayEntropy(1)) for each in (one, again))
+        assert mine.equals(theirs)
+    assert len(made.bought) == 1
+
+
 def test_files_of_version_1_are_read_for_ever() -> None:
     plain = synthetic_to_plain(example())
     assert plain == json.loads(GOLDEN.read_text(encoding="utf-8"))
@@ -88,6 +107,7 @@ BROKEN = [
     {"model": {"kind": "GraphicalModel", "of": {"names": ["a"], "sizes": [2], "total": 1, "potentials": []}}},
     {"measured": [{"columns": ["sex"], "counts": 3, "deviation": 1, "queries": None}]},
     {"measured": 5},
+    {"zeros": [[["sex"], {"array": ["|b1", [2], [True, False]]}]]},
     {"notes": [4]},
     {"release": {"format": "sfumato/release"}},
     {"more": 1},

@@ -32,7 +32,7 @@ def codes_given(
     """
     codes = room(domain, rows)
     for name, values in given.items():
-        codes[:, domain.axes([name])[0]] = _checked(domain, name, values, len(codes))
+        codes[:, domain.axes([name])[0]] = checked_codes(domain, name, values, len(codes))
     known = domain.sorted(given)
     if cells_of(domain, [*potentials, known]) <= most_cells:
         tree = calibrate(domain, potentials, total=1.0, most_cells=most_cells, last=known)
@@ -48,7 +48,8 @@ def codes_given(
     return codes
 
 
-def _checked(domain: Domain, name: str, values: object, rows: int) -> Codes:
+def checked_codes(domain: Domain, name: str, values: object, rows: int) -> Codes:
+    """The codes that a column is fixed to, one for all rows or one for each; refuses others."""
     codes = np.asarray(values)
     most = domain.size([name]) - 1
     if codes.dtype.kind not in "iu" or codes.shape not in ((), (rows,)):

@@ -157,7 +157,7 @@ def _descended(problem: Problem, watching: Watching) -> Floats:
 
 
 def _information(table: Floats) -> float:
-    """How much columns tell of each other: the sum of their own entropies less that of all, times the rows."""
+    """How much columns tell of each other: the sum of their own entropies less that of all."""
     shares = table / max(float(table.sum()), 1e-300)
     own = sum(_entropy(shares.sum(axis=tuple(k for k in range(table.ndim) if k != axis))) for axis in range(table.ndim))
     return own - _entropy(shares)

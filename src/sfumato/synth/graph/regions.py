@@ -29,7 +29,8 @@ SWEEPS = 200
 AGREE = 1e-6
 """Regions agree when what they say of shared columns differs by no more than this share of all rows."""
 
-TINY = 1e-300
+TINY = 1e-200
+"""Sums below this count as this, so that no scaling overflows."""
 
 
 @final

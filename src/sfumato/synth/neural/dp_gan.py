@@ -12,7 +12,7 @@ from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer, rational
 from sfumato.synth.neural.coded_rows import CodedRows
 from sfumato.synth.neural.fitting import Game
-from sfumato.synth.neural.generator import Settings
+from sfumato.synth.neural.generator import NetworkSettings
 from sfumato.synth.neural.private_game import PrivateGame
 from sfumato.synth.neural.recipe import NeuralSynthesizer
 from sfumato.synth.neural.statistics import Statistics
@@ -51,7 +51,7 @@ class DPGAN(NeuralSynthesizer):
     batch: int | None = None
     clip: float = 1.0
     size: int | None = None
-    settings: Settings = field(default_factory=Settings)
+    settings: NetworkSettings = field(default_factory=NetworkSettings)
     detect: bool = True
 
     def game(self, rows: CodedRows, size: int, loss: Loss) -> Game:
@@ -85,7 +85,7 @@ class DPCTGAN(NeuralSynthesizer):
     size: int | None = None
     share: Number = Fraction(1, 5)
     modes: int = 5
-    settings: Settings = field(default_factory=Settings)
+    settings: NetworkSettings = field(default_factory=NetworkSettings)
     detect: bool = True
 
     def game(self, rows: CodedRows, size: int, loss: Loss) -> Game:

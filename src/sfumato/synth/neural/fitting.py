@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.compose import total
 from sfumato.accounting.events import Event
-from sfumato.accounting.losses.measures import Approx, Loss
-from sfumato.accounting.plans.account import account
-from sfumato.accounting.relation import Relation
+from sfumato.accounting.losses.measures import Loss
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.entropy import Entropy
 from sfumato.release.record import How
+from sfumato.synth.neural.calibrating import price
 from sfumato.synth.neural.coded_rows import CodedRows, Opened, units_apart
 from sfumato.synth.neural.conditions import Conditions
-from sfumato.synth.neural.generator import Settings
+from sfumato.synth.neural.generator import NetworkSettings
 from sfumato.synth.neural.heads import Head, Heads
 from sfumato.synth.neural.history import History
 from sfumato.synth.neural.modes import fitted_modes, whole_range
@@ -36,7 +33,7 @@ class Game(Protocol):
     """A way to play: what runs on rows, what it is made with, and what it gives."""
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> NetworkSettings:
         """The sizes of its networks."""
 
     @property
@@ -59,7 +56,7 @@ class Played:
     """What a game leaves: a generator, the noisy counts that it was told, and what was written down."""
 
     conditions: Conditions
-    settings: Settings
+    settings: NetworkSettings
     weights: NDArray[np.float32]
     counts: tuple[NDArray[np.float64], ...] | None
     history: History
@@ -104,17 +101,11 @@ def measured_game(
     """
     begin, space = rows.beginning()
 
-    @lru_cache(maxsize=8)
-    def price(units: Fraction) -> Loss:
-        if isinstance(loss, Approx):
-            return account(game.event(units), delta=loss.delta).loss
-        return total(game.event(units), type(loss), relation=Relation.ADD_REMOVE)
-
     made = Measurement(
         source=space,
         measure=type(loss),
         function=_player(rows, game, modes),
-        privacy_map=lambda d_in: price(units_apart(d_in)),
+        privacy_map=lambda d_in: price(game.event(units_apart(d_in)), loss),
         event=lambda d_in: game.event(units_apart(d_in)),
         how=How(name, game.facts(), proofs=tuple(proofs)),
     ).recorded()

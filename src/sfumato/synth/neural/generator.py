@@ -31,7 +31,7 @@ Judge: TypeAlias = Callable[[Tensor], Tensor]
 
 @final
 @dataclass(frozen=True)
-class Settings:
+class NetworkSettings:
     """The sizes of networks and steps of a game. All of it is public."""
 
     latent: int = 16
@@ -67,7 +67,7 @@ def discriminator(width: int, hidden: int) -> nn.Sequential:
     )
 
 
-def generator(conditions: Conditions, settings: Settings) -> nn.Sequential:
+def generator(conditions: Conditions, settings: NetworkSettings) -> nn.Sequential:
     """A network that makes a row out of noise and a condition."""
     wide = settings.hidden
     return nn.Sequential(
@@ -85,7 +85,7 @@ def generator(conditions: Conditions, settings: Settings) -> nn.Sequential:
 class Generator:
     """A generator at work: what it makes, how it learns, and the average of its weights."""
 
-    def __init__(self, conditions: Conditions, settings: Settings, entropy: Entropy) -> None:
+    def __init__(self, conditions: Conditions, settings: NetworkSettings, entropy: Entropy) -> None:
         self.conditions, self.settings, self._entropy = conditions, settings, entropy
         self.network = initialised(generator(conditions, settings), entropy)
         self._optimizer = torch.optim.Adam(self.network.parameters(), lr=settings.generator_rate, betas=(0.5, 0.9))
@@ -138,7 +138,7 @@ class Generator:
 
 
 def made_of(
-    network: nn.Module, conditions: Conditions, settings: Settings, asked: Tensor, entropy: Entropy
+    network: nn.Module, conditions: Conditions, settings: NetworkSettings, asked: Tensor, entropy: Entropy
 ) -> tuple[Tensor, Tensor]:
     """Rows that a generator makes for conditions, as inputs of a discriminator, and the logits that they are of."""
     noise = normal_like(torch.Size([len(asked), settings.latent]), 1.0, entropy)
@@ -147,7 +147,7 @@ def made_of(
     return conditions.heads.activated(raw, random, settings.temperature), raw
 
 
-def with_weights(conditions: Conditions, settings: Settings, weights: NDArray[np.float32]) -> nn.Sequential:
+def with_weights(conditions: Conditions, settings: NetworkSettings, weights: NDArray[np.float32]) -> nn.Sequential:
     """A generator with weights that it had before."""
     network = generator(conditions, settings)
     many = sum(each.numel() for each in network.parameters())

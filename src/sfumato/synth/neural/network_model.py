@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass, field
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import torch
@@ -20,8 +20,10 @@ from sfumato.synth.graph.domain import Domain
 from sfumato.synth.graph.model import Codes as ModelCodes
 from sfumato.synth.graph.model import Given
 from sfumato.synth.neural.conditions import Conditions
-from sfumato.synth.neural.generator import Settings, made_of, with_weights
-from sfumato.synth.neural.heads import Codes
+from sfumato.synth.neural.generator import NetworkSettings, made_of, with_weights
+from sfumato.synth.neural.heads import Codes, Head, Heads
+from sfumato.synth.neural.modes import Mode
+from sfumato.synth.zeros import Zeros
 
 AT_ONCE = 8192
 """How many rows are made at once."""
@@ -44,9 +46,11 @@ class NetworkModel:
 
     domain: Domain
     conditions: Conditions
-    settings: Settings
+    settings: NetworkSettings
     weights: NDArray[np.float32]
     total: float
+    zeros: Zeros = field(default_factory=dict)
+    """Combinations of codes that no row can have: rows with one are made anew."""
     seed: bytes = b"marginals"
 
     @cached_property
@@ -62,11 +66,16 @@ class NetworkModel:
         many = integer(rows, "rows", least=0)
         wanted = self._read(given or {}, many)
         made = self._made(many, wanted, entropy)
-        for _ in range(TRIES if wanted else 0):
-            wrong = np.flatnonzero(np.any([made[:, place] != codes for place, codes in wanted.items()], axis=0))
+        for _ in range(TRIES if wanted or self.zeros else 0):
+            wrong = np.flatnonzero(self._wrong(made, wanted))
             if not len(wrong):
                 break
             made[wrong] = self._made(len(wrong), {place: codes[wrong] for place, codes in wanted.items()}, entropy)
+        impossible = self._wrong(made, {})
+        if impossible.any() and not impossible.all():  # after all these tries: others stand for them
+            others = np.flatnonzero(~impossible)
+            turn = below_many(len(others), count=int(impossible.sum()), entropy=entropy)
+            made[impossible] = made[others[turn]]
         for place, codes in wanted.items():
             made[:, place] = codes
         return made.astype(np.min_scalar_type(max(self.domain.sizes) - 1))
@@ -83,6 +92,50 @@ class NetworkModel:
     @cached_property
     def _looked_at(self) -> Codes:
         return self.sample(LOOKED_AT, ReplayEntropy(self.seed)).astype(np.int64)
+
+    def plain(self) -> dict[str, Any]:
+        """All of it as lists, texts and numbers."""
+        heads = [[one.name, one.size, one.ordered, [astuple(mode) for mode in one.modes]] for one in self._heads]
+        return {
+            "heads": heads,
+            "asked": list(self.conditions.columns),
+            "counts": [counts.tolist() for counts in self.conditions.counts],
+            "settings": asdict(self.settings),
+            "weights": self.weights.tolist(),
+            "total": self.total,
+            "zeros": [[list(columns), never.tolist()] for columns, never in self.zeros.items()],
+        }
+
+    @staticmethod
+    def from_plain(plain: Mapping[str, Any]) -> NetworkModel:
+        """Reads what `plain` wrote."""
+        heads = Heads.of(
+            [
+                Head(str(name), integer(size, "size"), integer(ordered, "ordered"), tuple(Mode(*one) for one in modes))
+                for name, size, ordered, modes in plain["heads"]
+            ]
+        )
+        counts = tuple(np.asarray(one, dtype=np.float64) for one in plain["counts"])
+        conditions = Conditions(heads, tuple(plain["asked"]), counts)
+        domain = Domain(tuple(one.name for one in heads.columns), tuple(one.size for one in heads.columns))
+        zeros = {tuple(columns): np.asarray(never, dtype=np.bool_) for columns, never in plain["zeros"]}
+        weights = np.asarray(plain["weights"], dtype=np.float32)
+        made = NetworkModel(domain, conditions, NetworkSettings(**plain["settings"]), weights, plain["total"], zeros)
+        made.sample(1, ReplayEntropy(0))  # refused here, where weights do not fit
+        return made
+
+    @property
+    def _heads(self) -> tuple[Head, ...]:
+        return self.conditions.heads.columns
+
+    def _wrong(self, made: Codes, wanted: Mapping[int, Codes]) -> NDArray[np.bool_]:
+        """Which rows have other values than are wanted, or cannot be."""
+        wrong = np.zeros(len(made), dtype=np.bool_)
+        for place, codes in wanted.items():
+            wrong |= made[:, place] != codes
+        for columns, never in self.zeros.items():
+            wrong |= never[tuple(made[:, place] for place in self.domain.axes(columns))]
+        return wrong
 
     def _read(self, given: Given, rows: int) -> dict[int, Codes]:
         wanted = {}

@@ -11,7 +11,7 @@ from sfumato.exact import Number, integer
 from sfumato.synth.neural.coded_rows import CodedRows
 from sfumato.synth.neural.dp_gan import part_of
 from sfumato.synth.neural.fitting import Game
-from sfumato.synth.neural.generator import Settings
+from sfumato.synth.neural.generator import NetworkSettings
 from sfumato.synth.neural.recipe import NeuralSynthesizer
 from sfumato.synth.neural.statistics import Statistics
 from sfumato.synth.neural.voting_game import VotingGame
@@ -52,7 +52,7 @@ class PATEGAN(NeuralSynthesizer):
     queries: int = QUERIES
     rounds: int = ROUNDS
     size: int | None = None
-    settings: Settings = field(default_factory=Settings)
+    settings: NetworkSettings = field(default_factory=NetworkSettings)
     detect: bool = True
 
     def game(self, rows: CodedRows, size: int, loss: Loss) -> Game:
@@ -86,7 +86,7 @@ class PATECTGAN(NeuralSynthesizer):
     size: int | None = None
     share: Number = Fraction(1, 5)
     modes: int = 5
-    settings: Settings = field(default_factory=Settings)
+    settings: NetworkSettings = field(default_factory=NetworkSettings)
     detect: bool = True
 
     def game(self, rows: CodedRows, size: int, loss: Loss) -> Game:

@@ -14,15 +14,14 @@ from torch.func import functional_call, grad, vmap
 
 from sfumato.accounting.events import Event, Sequence
 from sfumato.accounting.losses.measures import Approx, Loss, Pure
-from sfumato.accounting.plans.calibration import calibrate_plan
 from sfumato.accounting.relation import Relation
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
-from sfumato.exact import rational
 from sfumato.guarantee import guarantee
+from sfumato.synth.neural.calibrating import least_noise
 from sfumato.synth.neural.coded_rows import Opened
 from sfumato.synth.neural.conditions import Conditions
-from sfumato.synth.neural.generator import Generator, Judge, Settings, discriminator
+from sfumato.synth.neural.generator import Generator, Judge, NetworkSettings, discriminator
 from sfumato.synth.neural.heads import Codes
 from sfumato.synth.neural.history import History
 from sfumato.synth.neural.randomness import initialised
@@ -47,24 +46,27 @@ class PrivateGame:
 
     plan: TrainingPlan
     batches: PoissonBatches
-    settings: Settings
+    settings: NetworkSettings
     statistics: Statistics | None
 
     @staticmethod
     def within(
-        loss: Loss, batches: PoissonBatches, settings: Settings, clip: float, statistics: Statistics | None
+        loss: Loss, batches: PoissonBatches, settings: NetworkSettings, clip: float, statistics: Statistics | None
     ) -> PrivateGame:
         """The game with the least noise on gradients that keeps a loss together with its statistics."""
         if isinstance(loss, Pure) or (isinstance(loss, Approx) and not loss.delta):
             must = "one that Gaussian noise keeps, with a δ: loss=sf.Approx(1, 1e-6). For a pure ε, PATEGAN votes"
             raise BadArgument("loss", must, loss)
         one = Fraction(1)
-        least = calibrate_plan(
-            lambda scale: game_event(batches, rational(scale, "multiplier"), statistics, one),
-            limit=loss,
-            relation=Relation.ADD_REMOVE,
-        )
-        plan = TrainingPlan(batches, Flat(clip), rational(least, "multiplier"), Relation.ADD_REMOVE)
+
+        def build(scale: Fraction) -> Event:
+            return game_event(batches, scale, statistics, one)
+
+        def quick(scale: Fraction) -> Event:
+            steps = event_of(batches, scale, one)
+            return steps if statistics is None else Sequence(statistics.nearly, steps)
+
+        plan = TrainingPlan(batches, Flat(clip), least_noise(build, quick, loss), Relation.ADD_REMOVE)
         return PrivateGame(plan, batches, settings, statistics)
 
     def event(self, units: Fraction) -> Event:
@@ -86,7 +88,7 @@ class PrivateGame:
         claim="of rows, the discriminator's clipped and noisy steps are all that the generator and the history are "
         "made of",
         proof=PROOF,
-        reviewed="9c62635d5aab",
+        reviewed="a2ee4891f55f",
     )
     def played(self, opened: Opened, conditions: Conditions, entropy: Entropy) -> tuple[Any, History]:
         """Plays all steps; the weights of the generator, and what was written down."""

@@ -21,14 +21,14 @@ from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.guards import needed_loss
 from sfumato.learn.naive_bayes import NaiveBayes
 from sfumato.learn.prepared import Prepared
+from sfumato.learn.sources import check_held
 from sfumato.query.frame import Frame
 from sfumato.release.progress import Progress
 from sfumato.synth.columns import ListedColumn
 from sfumato.synth.graph.domain import Domain
 from sfumato.synth.graph.model import Codes, Given, Model
 from sfumato.synth.neural.dp_gan import part_of
-from sfumato.synth.neural.recipe import Stated
-from sfumato.synth.schema import Bins, Schema
+from sfumato.synth.schema import Bins, Schema, Stated
 from sfumato.synth.synthetic import Synthetic
 
 LOOKED_AT = 20_000
@@ -106,7 +106,9 @@ class QUAIL:
             Stated(columns, bins, between, categories),
             table.frame if isinstance(table, Prepared) else table,
         )
-        schema = stated.schema(table)
+        if not isinstance(table, Frame):
+            check_held(table)
+        schema = stated.of_table(table) if isinstance(table, Frame) else stated.of_rows(table)
         features = self._features(schema)
         recipe = replace(self.synthesizer, loss=for_features, epsilon=None, delta=None)  # type: ignore[type-var]
         made: Synthetic = recipe.fit(

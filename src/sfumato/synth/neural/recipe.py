@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,37 +22,20 @@ from sfumato.query.frame import Frame
 from sfumato.query.plan.stable import Coded
 from sfumato.release.progress import Progress, reporting
 from sfumato.release.record import Release
+from sfumato.synth.collapse import collapse
 from sfumato.synth.columns import BinnedColumn, CodedColumn, ListedColumn
+from sfumato.synth.counting import Rows
 from sfumato.synth.graph.measured import Measured, total_of
 from sfumato.synth.neural.coded_rows import CodedRows, HeldRows, TableRows
-from sfumato.synth.neural.detectors import check_balance, check_gradients, variety, warn_of_collapse
+from sfumato.synth.neural.detectors import check_balance, check_gradients, warn_of_collapse
 from sfumato.synth.neural.fitting import Game, Played, measured_game
 from sfumato.synth.neural.heads import Head
 from sfumato.synth.neural.network_model import NetworkModel
-from sfumato.synth.schema import Bins, Schema, schema_of_rows, schema_of_table
+from sfumato.synth.schema import Bins, Impossible, Schema, Stated
 from sfumato.synth.synthetic import Synthetic
 
 LOOKED_OVER = 2_000
 """So many made-up rows are looked over for a collapse."""
-
-
-@final
-@dataclass(frozen=True)
-class Stated:
-    """What is said of columns where a codebook does not say it, as it was given to ``fit``."""
-
-    columns: Sequence[str] | None
-    bins: Bins | None
-    between: Mapping[str, Any] | None
-    categories: Mapping[str, Sequence[Hashable]] | None
-
-    def schema(self, table: object) -> Schema:
-        """The columns of a table of a session, or of rows that one holds, with their codes."""
-        columns, bins, between, categories = self.columns, self.bins, self.between, self.categories
-        if isinstance(table, Frame):
-            return schema_of_table(table, columns=columns, bins=bins, between=between, categories=categories)
-        check_held(table)
-        return schema_of_rows(table, columns=columns, bins=bins, between=between, categories=categories)
 
 
 class NeuralSynthesizer(ABC):
@@ -83,6 +66,8 @@ class NeuralSynthesizer(ABC):
         bins: Bins | None = None,
         between: Mapping[str, object] | None = None,
         categories: Mapping[str, Sequence[Hashable]] | None = None,
+        schema: Schema | None = None,
+        impossible: Impossible | None = None,
         people: Sequence[Any] | None = None,
         key: str | None = None,
         progress: Progress | None = None,
@@ -90,22 +75,22 @@ class NeuralSynthesizer(ABC):
     ) -> Synthetic:
         """Trains on a table of a session, which is charged before a row is read; or on rows that one holds, uncharged.
 
-        ``columns``, ``max_rows``, ``rows``, ``bins``, ``between`` and ``categories`` are as for other methods; of rows
-        that one holds, ``people`` may say whose each is. Under a ``key`` a fit that ended is answered from the book, at
-        no cost. ``entropy`` is for tests.
+        ``columns``, ``max_rows``, ``rows`` and what is stated of columns are as for other methods; of rows that one
+        holds, ``people`` may say whose each is. Rows with ``impossible`` values are made anew. Under a ``key`` a fit
+        that ended is answered from the book, at no cost. ``entropy`` is for tests.
         """
         paid = needed_loss(self.loss, self.epsilon, self.delta)
         many = None if rows is None else float(integer(rows, "rows", least=1))
         most = None if max_rows is None else integer(max_rows, "max_rows", least=1)
-        stated = Stated(columns, bins, between, categories)
-        schema, source = self._read(table, stated, most, people, key, entropy)
+        stated = Stated(columns, bins, between, categories, impossible, schema)
+        coded, source = self._read(table, stated, most, people, key, entropy)
         game = self.game(source, self._size(source, many), paid)
         measurement = self._measurement(source, game, paid)
-        with reporting(progress, f"{self.name} of {len(schema.columns)} columns") as tell:
+        with reporting(progress, f"{self.name} of {len(coded.columns)} columns") as tell:
             release = source.run(measurement, loss=paid)
             tell(1, 1)
         played = Played.of(release.value, game, source.heads, self._modes)
-        return self._synthetic(schema, source, played, release, paid, many, entropy)
+        return self._synthetic(coded, source, played, release, paid, many, entropy)
 
     def explain(
         self,
@@ -117,10 +102,13 @@ class NeuralSynthesizer(ABC):
         bins: Bins | None = None,
         between: Mapping[str, object] | None = None,
         categories: Mapping[str, Sequence[Hashable]] | None = None,
+        impossible: Impossible | None = None,
     ) -> Explanation:
         """Says what `fit` of a table would cost, and whether that fits; spends nothing and looks at no row."""
         paid = needed_loss(self.loss, self.epsilon, self.delta)
-        _, source = self._read(table, Stated(columns, bins, between, categories), max_rows, None, None, None)
+        _, source = self._read(
+            table, Stated(columns, bins, between, categories, impossible), max_rows, None, None, None
+        )
         game = self.game(source, self._size(source, None if rows is None else float(rows)), paid)
         return table.asker.explain_run(self._measurement(source, game, paid), loss=paid)
 
@@ -148,14 +136,16 @@ class NeuralSynthesizer(ABC):
         """What is public of a table, and the way to its rows; looks at none of a table behind a ledger."""
         if isinstance(table, Prepared):
             table = table.frame
-        schema = stated.schema(table)
+        if not isinstance(table, Frame):
+            check_held(table)
+        schema = stated.of_table(table) if isinstance(table, Frame) else stated.of_rows(table)
         if isinstance(table, Frame):
             if people is not None:
                 must = "left out, where the data is a table: whose its rows are, the codebook says"
                 raise BadArgument("people", must, "given")
             fields = {one.name: one for one in table.relation.fields}
             entries = tuple(_entry(column, fields[column.name]) for column in schema.columns)
-            return schema, TableRows(heads_of(schema), table, entries, max_rows, key, f"asked of {self!r}")
+            return schema, TableRows(heads_of(schema), table, entries, max_rows, key, _asked(self))
         if key is not None or (people is None and max_rows is not None):
             raise BadArgument("max_rows and key", "left out, where rows are held: each is one person's", "given")
         codes = np.asarray(schema.encode(table), dtype=np.int64)
@@ -189,12 +179,12 @@ class NeuralSynthesizer(ABC):
     ) -> Synthetic:
         measured = _counts_of(played)
         total = rows if rows is not None else total_of(measured) if measured else float(self._size(source, None))
-        model = NetworkModel(schema.domain, played.conditions, played.settings, played.weights, total)
+        model = NetworkModel(schema.domain, played.conditions, played.settings, played.weights, total, schema.zeros)
         if self.detect:
             check_gradients(played.history)
             check_balance(played.history)
-            drawn = model.sample(LOOKED_OVER, entropy or system())
-            warn_of_collapse(variety(drawn.astype(np.int64), schema.domain.names, schema.domain.sizes))
+            drawn = model.sample(LOOKED_OVER, entropy or system()).astype(np.int64)
+            warn_of_collapse(collapse(Rows(schema.domain, drawn), shares=_shares(measured) or None))
         charged = isinstance(source, TableRows)
         unit = source.frame.asker.unit.protects if isinstance(source, TableRows) else release.unit
         notes = (*_notes(played), *(f"{name}: {fact}" for name, fact in release.how.parameters))
@@ -212,10 +202,21 @@ def _notes(played: Played) -> tuple[str, ...]:
     )
 
 
+def _asked(recipe: Any) -> str:
+    """What is asked for: a recipe without how carefully what comes of it is looked over."""
+    return f"asked of {replace(recipe, detect=True)!r}"
+
+
 def _counts_of(played: Played) -> tuple[Measured, ...]:
     """The noisy counts that a game began with, as other methods have them."""
     counts, names = played.counts or (), [head.name for head in played.conditions.heads.columns]
     return tuple(Measured((name,), each, played.deviation) for name, each in zip(names, counts, strict=False))
+
+
+def _shares(measured: Sequence[Measured]) -> dict[str, Any]:
+    """The share of each code, by noisy counts."""
+    kept = {one.columns[0]: np.maximum(one.counts, 0.0) for one in measured}
+    return {name: counts / counts.sum() for name, counts in kept.items() if counts.sum() > 0}
 
 
 def heads_of(schema: Schema) -> tuple[Head, ...]:

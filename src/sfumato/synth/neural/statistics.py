@@ -10,16 +10,15 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.events import Event, Noise
+from sfumato.accounting.events import Event, Gaussian, Noise
 from sfumato.accounting.losses.measures import Loss, Pure
-from sfumato.accounting.plans.calibration import calibrate_plan
-from sfumato.accounting.relation import Relation
 from sfumato.entropy import Entropy
-from sfumato.exact import rational, root
+from sfumato.exact import root
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.gridding import exact_add
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.synth.neural.calibrating import least_noise
 from sfumato.synth.neural.heads import Codes
 
 PROOF = "proofs/neural_synthesis.md#statistics"
@@ -39,11 +38,20 @@ class Statistics:
         """The statistics with the least noise that keeps a loss: of Laplace's law for a pure one, else Gaussian."""
         law = DiscreteLaplace if isinstance(loss, Pure) else DiscreteGaussian
 
-        def build(scale: float) -> Event:
-            return Statistics(sizes, each, law(rational(scale, "scale"))).event(Fraction(1))
+        def build(scale: Fraction) -> Event:
+            return Statistics(sizes, each, law(scale)).event(Fraction(1))
 
-        least = calibrate_plan(build, limit=loss, relation=Relation.ADD_REMOVE)
-        return Statistics(sizes, each, law(rational(least, "scale")))
+        def quick(scale: Fraction) -> Event:
+            return build(scale) if law is DiscreteLaplace else Statistics(sizes, each, law(scale)).nearly
+
+        return Statistics(sizes, each, law(least_noise(build, quick, loss)))
+
+    @property
+    def nearly(self) -> Event:
+        """Nearly what they are for one unit, and quick to account for: continuous Gaussian noise of the same scale."""
+        one = self.event(Fraction(1))
+        quick = isinstance(one, Noise) and isinstance(self.noise, DiscreteGaussian)
+        return Gaussian(self.noise.scale, one.shift) if quick else one  # type: ignore[attr-defined]
 
     def __str__(self) -> str:
         law = "Laplace" if isinstance(self.noise, DiscreteLaplace) else "Gaussian"

@@ -12,18 +12,17 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sfumato.accounting.events import Event, Repeat, Sequence
+from sfumato.accounting.events import Event, Gaussian, Repeat, Sequence
 from sfumato.accounting.losses.measures import Loss, Pure
-from sfumato.accounting.plans.calibration import calibrate_plan
-from sfumato.accounting.relation import Relation
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
-from sfumato.exact import rational
+from sfumato.exact import root
 from sfumato.guarantee import guarantee
 from sfumato.noise.uniform import below_many
+from sfumato.synth.neural.calibrating import least_noise
 from sfumato.synth.neural.coded_rows import Opened
 from sfumato.synth.neural.conditions import Conditions
-from sfumato.synth.neural.generator import Generator, Settings, discriminator
+from sfumato.synth.neural.generator import Generator, NetworkSettings, discriminator
 from sfumato.synth.neural.history import History
 from sfumato.synth.neural.private_game import frozen_judge
 from sfumato.synth.neural.randomness import initialised
@@ -53,12 +52,12 @@ class VotingGame:
     plan: VotingPlan
     teachers: int
     rounds: int
-    settings: Settings
+    settings: NetworkSettings
     statistics: Statistics | None
 
     @staticmethod
     def within(
-        loss: Loss, teachers: int, queries: int, rounds: int, settings: Settings, statistics: Statistics | None
+        loss: Loss, teachers: int, queries: int, rounds: int, settings: NetworkSettings, statistics: Statistics | None
     ) -> VotingGame:
         """The game with the least noise on votes that keeps a loss together with its statistics.
 
@@ -68,12 +67,17 @@ class VotingGame:
             raise BadArgument("rounds", f"at most {queries:,}, the number of votes that are asked for", rounds)
         noise = LNMax if isinstance(loss, Pure) else GNMax
 
-        def build(scale: float) -> Event:
-            plan = VotingPlan(noise(rational(scale, "scale")), queries, queries, CLASSES)
+        def build(scale: Fraction) -> Event:
+            plan = VotingPlan(noise(scale), queries, queries, CLASSES)
             return voting_event(plan, statistics, Fraction(1), teachers)
 
-        least = calibrate_plan(build, limit=loss, relation=Relation.ADD_REMOVE)
-        plan = VotingPlan(noise(rational(least, "scale")), queries, queries, CLASSES)
+        def quick(scale: Fraction) -> Event:
+            if noise is LNMax:
+                return build(scale)
+            votes = Repeat(Gaussian(scale, root(2)), queries)
+            return votes if statistics is None else Sequence(statistics.nearly, votes)
+
+        plan = VotingPlan(noise(least_noise(build, quick, loss)), queries, queries, CLASSES)
         return VotingGame(plan, teachers, rounds, settings, statistics)
 
     def event(self, units: Fraction) -> Event:
@@ -139,7 +143,7 @@ def noisy_votes(teachers: TeacherNetworks, rows: Tensor, aggregator: Aggregator,
 class Student:
     """A discriminator that learns from made-up rows and noisy votes on them, and remembers all of them."""
 
-    def __init__(self, conditions: Conditions, settings: Settings, entropy: Entropy) -> None:
+    def __init__(self, conditions: Conditions, settings: NetworkSettings, entropy: Entropy) -> None:
         wide = conditions.heads.width + conditions.width
         self._network = initialised(discriminator(wide, settings.hidden), entropy)
         self._shape, self._entropy = copy.deepcopy(self._network), entropy

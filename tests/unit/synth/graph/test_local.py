@@ -7,6 +7,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.unit.synth.graph.joints import SHAPES, SMALL, joint, noisy, normal, summed
 
 from sfumato.entropy import ReplayEntropy
@@ -91,6 +93,26 @@ def test_rows_follow_the_regions_that_fit_into_the_tree() -> None:
         flat = np.ravel_multi_index([codes[:, axis] for axis in SMALL.axes(one.columns)], SMALL.shape(one.columns))
         shares = np.bincount(flat, minlength=SMALL.size(one.columns)) / 20_000
         np.testing.assert_allclose(shares, model.marginal(one.columns).reshape(-1) / model.total, atol=0.01)
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=6, max_size=6),
+    st.floats(0, 1e300),
+    st.floats(0, 1e6),
+)
+def test_whatever_the_noise_made_a_model_comes_out(answers: list[float], deviation: float, other: float) -> None:
+    three = Domain(("a", "b", "c"), (3, 2, 4))
+    measured = [
+        Measured(("a", "b"), np.array(answers).reshape(3, 2), deviation),
+        Measured(("b", "c"), np.full((2, 4), -3.0), other),
+        Measured(("c", "a"), np.ones((4, 3)), other),
+    ]
+    model = estimate_locally(three, measured, iterations=30)
+    for columns in (("a", "b"), ("c", "b"), ("a", "c"), ("a", "b", "c")):
+        counts = model.marginal(columns)
+        assert np.isfinite(counts).all() and (counts >= 0).all()
+        assert counts.sum() == pytest.approx(model.total)
 
 
 def test_nothing_measured_is_uniform() -> None:

@@ -149,6 +149,16 @@ def test_a_condition_that_cannot_be_leaves_the_rest_uniform(most_cells: int) -> 
     assert sorted(counts.tolist()) == [0, 300, 300]  # b = 1 occurs nowhere
 
 
+def test_where_each_condition_is_propagated_one_that_cannot_be_leaves_all_codes_alike() -> None:
+    """Too few cells for a table of the three given columns, so that evidence is put into the potentials."""
+    potentials = {("a", "b"): np.array([[0.0, 0.0, 0.0], [-np.inf] * 3])}
+    model = GraphicalModel(SMALL, 1.0, potentials, most_cells=15)
+    codes = model.sample(600, ReplayEntropy(1), given={"a": 1, "c": np.arange(600) % 2, "d": 0})
+    assert (codes[:, 0] == 1).all() and (codes[:, 2] == np.arange(600) % 2).all() and not codes[:, 3].any()
+    assert np.bincount(codes[:, 1], minlength=3).tolist() == [200, 200, 200]
+    assert np.bincount(codes[:, 4], minlength=3).tolist() == [200, 200, 200]
+
+
 def test_conditions_that_are_none_are_refused() -> None:
     model = model_of("chain")
     for wrong in (2, -1, 0.5, np.zeros(3, dtype=int), "x"):

@@ -13,7 +13,7 @@ from sfumato.errors import BadArgument
 from sfumato.synth.graph.domain import Domain
 from sfumato.synth.neural.conditions import HEAVIEST, Conditions
 from sfumato.synth.neural.fitting import conditioned
-from sfumato.synth.neural.generator import Generator, Settings
+from sfumato.synth.neural.generator import Generator, NetworkSettings
 from sfumato.synth.neural.heads import Head, Heads
 from sfumato.synth.neural.modes import Mode, fitted_modes, whole_range
 from sfumato.synth.neural.network_model import NetworkModel
@@ -96,7 +96,7 @@ def test_a_conditional_generator_learns_to_give_what_it_is_asked_for() -> None:
     conditions = Conditions.of(
         Heads.of((Head("sex", 2), Head("job", 3))), [np.array([50.0, 50]), np.array([5.0, 5, 5])]
     )
-    settings = Settings(hidden=16, latent=4, generator_rate=1e-2, made_up=64)
+    settings = NetworkSettings(hidden=16, latent=4, generator_rate=1e-2, made_up=64)
     made = Generator(conditions, settings, ReplayEntropy(3))
     for _ in range(150):
         made.improve(lambda rows: torch.zeros(len(rows)))
@@ -104,7 +104,7 @@ def test_a_conditional_generator_learns_to_give_what_it_is_asked_for() -> None:
     wanted = np.arange(300) % 3
     free = model._made(300, {1: wanted}, ReplayEntropy(4))  # before anything is made anew
     assert (free[:, 1] == wanted).mean() > 0.9
-    rows = model.sample(300, ReplayEntropy(4), {"job": wanted, "sex": np.int64(1)})
+    rows = model.sample(300, ReplayEntropy(4), {"job": wanted, "sex": 1})
     assert np.array_equal(rows[:, 1], wanted) and (rows[:, 0] == 1).all() and rows.dtype == np.uint8
     assert model.marginal(["job", "sex"]).shape == (3, 2) and model.marginal(["sex"]).sum() == pytest.approx(100)
     assert np.array_equal(model.marginal(["sex"]), model.marginal(["sex"]))
@@ -112,7 +112,7 @@ def test_a_conditional_generator_learns_to_give_what_it_is_asked_for() -> None:
 
 def test_random_tensors_have_their_laws() -> None:
     drawn, random = uniforms((50_000,), ReplayEntropy(5)), gumbels((50_000,), ReplayEntropy(6))
-    assert 0 < float(drawn.min()) and float(drawn.max()) < 1 and float(drawn.mean()) == pytest.approx(0.5, abs=0.01)
+    assert float(drawn.min()) > 0 and float(drawn.max()) < 1 and float(drawn.mean()) == pytest.approx(0.5, abs=0.01)
     assert float(random.mean()) == pytest.approx(0.5772, abs=0.03)
     assert float(random.var()) == pytest.approx(math.pi**2 / 6, abs=0.08)
 
@@ -122,4 +122,4 @@ def test_random_tensors_have_their_laws() -> None:
 )
 def test_settings_are_read(wrong: dict[str, float]) -> None:
     with pytest.raises(BadArgument, match=next(iter(wrong))):
-        Settings(**wrong)  # type: ignore[arg-type]
+        NetworkSettings(**wrong)  # type: ignore[arg-type]

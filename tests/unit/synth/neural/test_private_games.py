@@ -18,9 +18,10 @@ from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument
 from sfumato.exact import root
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
+from sfumato.synth.neural.calibrating import price
 from sfumato.synth.neural.coded_rows import Opened
 from sfumato.synth.neural.conditions import Conditions
-from sfumato.synth.neural.generator import Settings
+from sfumato.synth.neural.generator import NetworkSettings
 from sfumato.synth.neural.heads import Head, Heads
 from sfumato.synth.neural.private_game import PrivateGame, real_inputs
 from sfumato.synth.neural.statistics import Statistics
@@ -30,7 +31,7 @@ from sfumato.train.batches import PoissonBatches
 from sfumato.train.pate.aggregators import GNMax
 
 HEADS = Heads.of((Head("a", 3), Head("b", 4)))
-SMALL = Settings(hidden=8, latent=4, made_up=16)
+SMALL = NetworkSettings(hidden=8, latent=4, made_up=16)
 LOSS = Approx(2, 1e-6)
 
 
@@ -108,11 +109,11 @@ def test_counts_and_steps_together_keep_the_loss_and_use_it_up(loss: Any) -> Non
     batches = PoissonBatches(Fraction(1), 10, 60)
     game = PrivateGame.within(loss, batches, SMALL, 1.0, statistics)
     event = game.event(Fraction(1))
-    assert isinstance(event, Sequence) and len(event.events) == 2
+    assert isinstance(event, Sequence) and len(event.parts) == 2
     if isinstance(loss, Approx):
         assert 1.9 < float(account(event, delta=loss.delta).epsilon) <= 2
     else:
-        assert total(event, ZCDP).within(loss) and float(total(event, ZCDP).rho) > 0.099
+        assert price(event, loss).within(loss) and float(price(event, loss).rho) > 0.099  # type: ignore[attr-defined]
     alone = PrivateGame.within(loss, batches, SMALL, 1.0, None)
     assert alone.plan.multiplier < game.plan.multiplier  # counts are not free
 
@@ -174,7 +175,7 @@ def test_labels_are_made_of_votes_with_noise() -> None:
 def test_all_votes_are_planned_and_keep_the_loss(loss: Any) -> None:
     game = VotingGame.within(loss, 10, 40, 4, SMALL, Statistics.within(loss.scaled(Fraction(1, 5)), (3, 4), 1))
     event = game.event(Fraction(1))
-    assert isinstance(event, Sequence) and isinstance(event.events[1], Repeat) and event.events[1].times == 40
+    assert isinstance(event, Sequence) and isinstance(event.parts[1], Repeat) and event.parts[1].times == 40
     if isinstance(loss, Approx):
         assert 2.9 < float(account(event, delta=loss.delta).epsilon) <= 3
     else:

@@ -9,8 +9,8 @@ from sfumato.query.engines.sql.relations import Relations
 from sfumato.query.engines.sql.statement import listing
 from sfumato.query.plan.engine_plan import Marginals
 
-FEW = 200
-"""So many tables are counted one after another; of more, to plan a SELECT for each takes longer than to count them."""
+FEW = 64
+"""So many tables are counted one after another; of more, a SELECT for each takes much memory, and long to plan."""
 
 
 def marginals_statement(marginals: Marginals, relations: Relations) -> str:
