@@ -29,6 +29,11 @@ class Job(NamedTuple):
     epsilon: float
 
     @property
+    def part(self) -> str:
+        """The method, without which way of it this is: `privbayes-2` is one of `privbayes`."""
+        return self.method.partition("-")[0]
+
+    @property
     def file(self) -> Path:
         """Where its measurements are kept, a line each."""
         return FOLDER / "measured" / f"{self.contender}_{self.method}_{self.table.name}_{self.epsilon:.1f}.jsonl"
@@ -119,9 +124,10 @@ def outcome(job: Job, measured: list[Facts]) -> Outcome | None:
 
 
 def of(outcomes: list[Outcome], contender: str, method: str) -> dict[tuple[str, float], Outcome]:
-    """What a method of a library came to, by table and ε."""
-    chosen = [known for known in outcomes if (known.job.contender, known.job.method) == (contender, method)]
-    return {(known.job.table.name, known.job.epsilon): known for known in chosen}
+    """What a method of a library came to, by table and ε; where it has several ways, the best of them."""
+    chosen = [known for known in outcomes if (known.job.contender, known.job.part) == (contender, method)]
+    worst_first = sorted(chosen, key=lambda known: known.error, reverse=True)
+    return {(known.job.table.name, known.job.epsilon): known for known in worst_first}
 
 
 def known_tables(quick: bool) -> list[Table]:  # noqa: FBT001
