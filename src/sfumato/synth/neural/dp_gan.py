@@ -44,7 +44,6 @@ class DPGAN(NeuralSynthesizer):
 
     name: ClassVar[str] = "DP-GAN"
     sized: ClassVar[bool] = True
-    sized: ClassVar[bool] = True
     proofs: ClassVar[tuple[str, ...]] = PROOFS
     loss: Loss | None = None
     epsilon: Number | None = None
@@ -77,7 +76,6 @@ class DPCTGAN(NeuralSynthesizer):
     """
 
     name: ClassVar[str] = "DP-CTGAN"
-    sized: ClassVar[bool] = True
     sized: ClassVar[bool] = True
     proofs: ClassVar[tuple[str, ...]] = (*PROOFS, "proofs/neural_synthesis.md#statistics")
     loss: Loss | None = None

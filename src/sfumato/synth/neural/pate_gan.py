@@ -45,7 +45,6 @@ class PATEGAN(NeuralSynthesizer):
 
     name: ClassVar[str] = "PATE-GAN"
     sized: ClassVar[bool] = True
-    sized: ClassVar[bool] = True
     proofs: ClassVar[tuple[str, ...]] = PROOFS
     loss: Loss | None = None
     epsilon: Number | None = None
