@@ -248,7 +248,8 @@ def test_values_that_are_odd_are_data_like_any_others(method: Any) -> None:
             "day": pd.to_datetime(["2020-05-05", None, "1700-01-01", "2250-01-01"]),
         }
     )
-    session = opened(rows, people=False, limit=sf.Pure(10**7))
+    ends = {**STATED["between"], "day": (MOMENT(2020, 1, 1), MOMENT(2020, 12, 31))}
+    session = opened(rows, people=False, limit=sf.Pure(10**7), between=ends)
     made = method(epsilon=10**6).fit(session.table(), bins={"age": [50], "day": 3})
     assert np.rint(made.marginal(["height"])[-1]) == 3  # NaN and the infinite ones are missing, −0.0 is 0
     assert np.rint(made.marginal(["age"])).tolist() == [2, 1, 1]
