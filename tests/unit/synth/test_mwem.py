@@ -252,7 +252,7 @@ def test_few_rows_and_constant_columns_are_data_like_any_other(recipe: MWEM, row
 
 def test_a_column_of_many_categories_is_no_obstacle_for_marginals() -> None:
     data = pl.DataFrame({"a": [5, 6, 7], "b": [0, 1, 1]})
-    made = MWEM(epsilon=1).fit(data, categories={"a": list(range(15_000)), "b": [0, 1]})
+    made = MWEM(epsilon=1).fit(data, categories={"a": list(range(3_000)), "b": [0, 1]})
     assert made.sample(5).shape == (5, 2)
 
 
