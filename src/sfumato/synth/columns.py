@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
 
+from sfumato.dp.reading import is_missing
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.query.nodes.expressions import Column, Expression
@@ -90,8 +91,8 @@ class CodedColumn(ABC):
 
     def place(self, value: object) -> int:
         """The code of one value that somebody names; refuses a value that has none."""
-        code = int(self.encode([value])[0])
-        if code < 0:
+        code, nothing = (int(one) for one in self.encode([value, None]))
+        if code < 0 or (code == nothing and not is_missing(value)):
             raise BadArgument(f"a value of {self.name}", f"one of {', '.join(self.labels[:12])}", value)
         return code
 

@@ -129,7 +129,7 @@ def test_bins_and_long_lists_are_bought_without_delta(limit: sf.Loss, loss: sf.L
         (sf.Approx(1, 1e-6), ["married"], "true or false"),
         (sf.Approx(1, 1e-6), {"job": 0}, "buy of job"),
         (sf.Approx(1, 1e-6), {"job": 10**6}, "at most 4,000"),
-        (sf.Approx(1, 1e-6), {"trade": 5000}, "more categories than"),
+        (sf.Approx(1, 1e-6), {"trade": 3500}, "more categories than"),
         (sf.Approx(1, 1e-6), {"age": 200}, "has few"),
         (sf.Approx(1, 1e-6), ["who"], "columns"),
         (sf.Approx(100, 1e-6), ["income"], "left"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
+from tests.profiles import examples
 from tests.unit.synth.graph.joints import SHAPES, SMALL, joint, noisy, normal, summed
 
 from sfumato.errors import BadArgument
@@ -177,7 +178,7 @@ def test_the_total_has_the_least_variance() -> None:
     assert total_of([]) == total_of([Measured(("a",), np.full(3, -9.0), 1.0)]) == 1.0
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=6, max_size=6),
     st.floats(0, 1e300),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 from tests.unit.synth.graph.joints import SHAPES, SMALL, joint, noisy, normal, summed
 
 from sfumato.entropy import ReplayEntropy
@@ -95,7 +96,7 @@ def test_rows_follow_the_regions_that_fit_into_the_tree() -> None:
         np.testing.assert_allclose(shares, model.marginal(one.columns).reshape(-1) / model.total, atol=0.01)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=6, max_size=6),
     st.floats(0, 1e300),
