@@ -1116,8 +1116,8 @@ OTHERS = (
         name="a category counted twice",
         trap="C.1 arXiv 2602.17454: domains",
         path="codebook/columns.py",
-        old="        if category in values:\n",
-        new="        if type(category) is str and category in values:\n",
+        old="        if category in known:\n",
+        new="        if type(category) is str and category in known:\n",
         killers=("tests/unit/test_codebook.py::test_what_a_codebook_must_not_say",),
     ),
     Mutant(

@@ -37,7 +37,7 @@ MARKER, NUMBER = "zz-marker-7351", 735_173_517.0
 
 PLAIN = (str, bytes, bytearray, int, float, complex, bool, type(None), types.ModuleType, type)
 EVERYBODYS = {*dir(object), *dir(type), "__annotations__"}
-MOST, DEEPEST = 60_000, 14
+MOST, DEEPEST = 200_000, 14
 
 COLUMNS = {
     "user_id": {"type": "str"},

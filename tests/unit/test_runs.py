@@ -143,7 +143,7 @@ def test_an_interrupt_leaves_a_run_that_goes_on(session: Session) -> None:
         (lambda s: started(s, loss=sf.ZCDP(2)), LimitReached, "cannot pay"),
         (lambda s: started(s, ahead=0), BadArgument, "ahead must be"),
         (lambda s: s.start("five steps", key="run", claim=CLAIM), BadArgument, "event must be"),
-        (lambda s: started(s).checkpoint("x" * 10_001), BadArgument, "state must be a text"),
+        (lambda s: started(s).checkpoint("x" * 20_000_001), BadArgument, "state must be a text"),
     ],
 )
 def test_what_cannot_run_is_refused(

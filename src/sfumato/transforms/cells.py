@@ -15,7 +15,7 @@ from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
 from sfumato.exact import Distance, integer
 from sfumato.guarantee import guarantee
-from sfumato.transforms.contingency import STEPS, in_pieces
+from sfumato.transforms.contingency import STEPS, counts_in, in_pieces
 from sfumato.transforms.histogram import read_norm
 
 PROOF = "proofs/mwem.md#cells"
@@ -58,7 +58,7 @@ def cell_misfits(expected: Array) -> Partial[Transformation]:
         return Transformation(
             space,
             Space(Vector(Integers(step=Fraction(1, STEPS)), size), LInf()),
-            lambda data, _: gaps_of(np.asarray(data), given),
+            lambda data, _: gaps_of(counts_in(data), given),
             cell_map,
             (f"how far {size} cells are from what is expected",),
             (PROOF,),
@@ -105,7 +105,7 @@ def cell_at(place: int, *, metric: VectorMetric | None = None) -> Partial[Transf
         return Transformation(
             space,
             Space(Vector(Integers(), 1), norm),
-            lambda data, _: np.asarray(data)[at : at + 1],
+            lambda data, _: counts_in(data)[at : at + 1],
             cell_map,
             ("one cell",),
             (PROOF,),

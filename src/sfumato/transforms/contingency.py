@@ -14,7 +14,7 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from sfumato.core.domains import Array, Floats, Integers, Matrix, Vector
+from sfumato.core.domains import Array, Data, Floats, Integers, Matrix, Vector
 from sfumato.core.metrics import L1, L2, LInf, VectorMetric
 from sfumato.core.partial import Partial
 from sfumato.core.pieces import LargestL1
@@ -54,12 +54,12 @@ class CodedTables:
     cliques: tuple[Clique, ...]
 
     def __post_init__(self) -> None:
-        codes = tuple(integer(size, "a number of codes", least=1) for size in self.codes)
+        codes = whole_numbers(self.codes, "codes", least=1)
         object.__setattr__(self, "codes", codes)
-        object.__setattr__(self, "cliques", tuple(tuple(clique) for clique in self.cliques))
+        object.__setattr__(self, "cliques", tuple(whole_numbers(one, "cliques", least=0) for one in self.cliques))
         rising = all(list(clique) == sorted(set(clique)) for clique in self.cliques)
         if not self.cliques or not rising or any(not 0 <= at < len(codes) for clique in self.cliques for at in clique):
-            raise BadArgument("cliques", "one or more sets of columns, by their places in rising order", self.cliques)
+            raise BadArgument("cliques", "one or more sets of columns, by their places in rising order", "others")
         if sum(self.sizes) > MOST_CELLS:
             raise BadArgument("cliques", f"such that there are at most {MOST_CELLS:,} cells", sum(self.sizes))
 
@@ -90,7 +90,7 @@ def contingency(codes: Sequence[int], cliques: Sequence[Sequence[int]]) -> Parti
     >>> (matrix(2) >> contingency([2, 3], [[0], [1], [0, 1]])).map(1)
     Fraction(1, 1)
     """
-    tables = CodedTables(tuple(codes), tuple(tuple(clique) for clique in cliques))
+    tables = CodedTables(tuple(codes), tuple(cliques))  # type: ignore[arg-type]  # which reads them
 
     def build(space: Space) -> Transformation:
         domain, rows = row_space(space, "contingency")
@@ -141,7 +141,7 @@ def tables_at(places: Sequence[int], *, metric: VectorMetric | None = None) -> P
     >>> (matrix(2) >> contingency([2, 3], [[0], [1]]) >> tables_at([0, 1])).map(1)
     √2
     """
-    listed = tuple(integer(place, "a place", least=0) for place in places)
+    listed = whole_numbers(places, "places", least=0)
     norm = read_norm(L2() if metric is None else metric, "tables_at")
     if isinstance(norm, LInf):
         raise BadArgument("metric", "L1 or L2", norm)
@@ -149,12 +149,12 @@ def tables_at(places: Sequence[int], *, metric: VectorMetric | None = None) -> P
     def build(space: Space) -> Transformation:
         pieces = in_pieces(space, "tables_at")
         if not listed or max(listed) >= len(pieces.sizes) or len(set(listed)) < len(listed):
-            raise BadArgument("places", f"one or more below {len(pieces.sizes)}, none twice", listed)
+            raise BadArgument("places", f"one or more below {len(pieces.sizes)}, none twice", "others")
         ends = [pieces.ends[place] for place in listed]
         return Transformation(
             space,
             Space(Vector(Integers(), sum(end - start for start, end in ends)), norm),
-            lambda data, _: np.concatenate([np.asarray(data)[start:end] for start, end in ends]),
+            lambda data, _: np.concatenate([counts_in(data)[start:end] for start, end in ends]),
             lambda d_in: side_by_side(d_in, len(listed), norm),
             (f"{len(listed)} of {len(pieces.sizes)} tables",),
             (f"{PROOF}#some",),
@@ -171,6 +171,20 @@ def tables_at(places: Sequence[int], *, metric: VectorMetric | None = None) -> P
 def side_by_side(d_in: Distance, tables: int, metric: VectorMetric) -> Distance:
     """How far tables side by side move, of which each moves by at most so much."""
     return times(d_in, tables if isinstance(metric, L1) else root(tables))
+
+
+def counts_in(data: Data) -> Array:
+    """Counts as an array of whole numbers: of 64 bits, or of any size where one of them is larger."""
+    array = np.asarray(data)
+    return array if array.dtype == np.int64 else np.array([int(count) for count in data], dtype=object)
+
+
+def whole_numbers(given: object, what: str, *, least: int) -> tuple[int, ...]:
+    """Reads whole numbers from a bound on; what else is given is not repeated, for it may be data."""
+    listed = list(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes) else [None]
+    if not all(isinstance(one, int | np.integer) and not isinstance(one, bool) and one >= least for one in listed):
+        raise BadArgument(what, f"whole numbers of at least {least}", type(given).__name__)
+    return tuple(int(one) for one in listed)  # type: ignore[arg-type]
 
 
 def in_pieces(space: Space, verb: str) -> LargestL1:
@@ -219,7 +233,7 @@ def misfits(
         return Transformation(
             space,
             Space(Vector(Integers(step=step / STEPS), count), LInf()),
-            lambda data, _: misfits_of(np.asarray(data), given, pieces, scale, taken),
+            lambda data, _: misfits_of(counts_in(data), given, pieces, scale, taken),
             lambda d_in: times(d_in, most),
             (f"how far {count} tables are from what is expected",),
             (f"{PROOF}#misfits",),
