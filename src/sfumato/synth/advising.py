@@ -232,7 +232,7 @@ VERY_WIDE_ONE = Choice(
 )
 NEURAL = Choice(
     "DPCTGAN",
-    ("Numbers and categories mixed: a network draws numbers without bins.",),
+    ("Numbers and categories mixed: a network sees how near numbers are to each other.",),
     ("On tables, methods that measure marginals do better: take it to compare.",),
 )
 

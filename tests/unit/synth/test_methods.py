@@ -162,3 +162,11 @@ def test_one_person_with_very_many_rows_moves_no_more_than_the_bound() -> None:
     asked = data.session(limit=sf.Approx(10**9, 1e-6), ledger="memory:")
     made = sf.synth.Independent(loss=sf.Pure(10**8)).fit(asked.table(), max_rows=2)
     assert made.rows == 502
+
+
+def test_noise_grows_with_the_rows_of_a_person() -> None:
+    asked = session()
+    deviations = [
+        sf.synth.Independent(loss=sf.ZCDP(1)).fit(asked.table(), max_rows=rows).measured[0].deviation for rows in (1, 3)
+    ]
+    assert deviations[1] == pytest.approx(3 * deviations[0])
