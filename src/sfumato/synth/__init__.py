@@ -4,6 +4,14 @@ A method (`AIM`, `MST`, `Independent`, …) states what to spend; ``fit`` of a t
 ``sample`` rows of it, as many and as often as one likes.
 """
 
+from importlib.util import find_spec
+
 import lazy_loader
 
+from sfumato.errors import MissingExtra
+
+if find_spec("sklearn") is None:
+    raise MissingExtra("sfumato.synth", "synth")
+
+# Names are loaded on first use; `__init__.pyi` lists them for everyone.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
