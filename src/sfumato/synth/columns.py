@@ -91,10 +91,15 @@ class CodedColumn(ABC):
 
     def place(self, value: object) -> int:
         """The code of one value that somebody names; refuses a value that has none."""
-        code, nothing = (int(one) for one in self.encode([value, None]))
-        if code < 0 or (code == nothing and not is_missing(value)):
-            raise BadArgument(f"a value of {self.name}", f"one of {', '.join(self.labels[:12])}", value)
-        return code
+        return int(self.places([value])[0])
+
+    def places(self, values: Sequence[object]) -> Codes:
+        """The codes of values that somebody names; refuses one that has none, which in data would count as missing."""
+        *codes, nothing = self.encode([*values, None]).tolist()
+        for code, value in zip(codes, values, strict=True):
+            if code < 0 or (code == nothing and not is_missing(value)):
+                raise BadArgument(f"a value of {self.name}", f"one of {', '.join(self.labels[:12])}", value)
+        return np.array(codes, dtype=np.int64)
 
 
 @final

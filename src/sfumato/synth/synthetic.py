@@ -127,12 +127,10 @@ class Synthetic(Displayed):
             if not several:
                 made[name] = column.place(value)
                 continue
-            codes = column.encode(list(value))  # type: ignore[call-overload]
-            if len(codes) != rows or (codes < 0).any():
-                raise BadArgument(
-                    f"the values of {name}", f"one for each of {rows} rows, each one that it can have", "others"
-                )
-            made[name] = codes
+            listed = list(value)  # type: ignore[call-overload]
+            if len(listed) != rows:
+                raise BadArgument(f"the values of {name}", f"one for each of {rows} rows", len(listed))
+            made[name] = column.places(listed)
         return made
 
     def marginal(self, columns: Sequence[str]) -> Floats:

@@ -91,8 +91,10 @@ def test_a_condition_fixes_values_and_what_goes_with_them() -> None:
     assert set(rows["a"]) == {2} and 0.7 < (rows["b"] == 2).mean() < 0.95
     each = made.sample(3, given={"c": [0, 1, 1]}, form="arrow")
     assert each["c"].to_pylist() == [0, 1, 1]
-    with pytest.raises(BadArgument, match="a value of a"):
-        made.sample(3, given={"a": 9})
+    for wrong in (9, [0, 9, 1]):
+        with pytest.raises(BadArgument, match="a value of a"):
+            made.sample(3, given={"a": wrong})
+    assert made.sample(3, given={"a": None})["a"].null_count() == 3
 
 
 def test_a_key_answers_from_the_book_and_another_recipe_is_refused() -> None:
