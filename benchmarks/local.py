@@ -1,6 +1,6 @@
 """Compares local protocols with their peers: people a second (randomize and aggregate), and errors.
 
-Run it with `make bench-local`, after `make peers`. Errors are mean squared errors of shares, times the number of people,
+Run it with `make bench-local`, after `make peers`. Errors are mean squared errors of shares times the number of people,
 so that contenders that serve fewer people in reasonable time can be compared; where a rival cuts and scales its counts,
 ours are the consistent ones at the same number of people. The last line: throughput over the best rival's for each
 protocol, our people a second in randomized response, the error of the best protocol over what theory says and over the
