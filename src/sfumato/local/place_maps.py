@@ -89,14 +89,15 @@ def border_sums(kernel: Floats, cells: int) -> Floats:
 
 
 def likeliest_density(law: Floats, counts: NDArray[np.int64], *, rounds: int, shape: tuple[int, int]) -> PlaceDensity:
-    """Finds the likeliest shares of the cells by expectation and maximisation, and how far from the best they may be."""
+    """Finds the likeliest shares of the cells by expectation and maximisation, and how near the best they are."""
     total, cells = int(counts.sum()), len(counts)
     shares, slack, done = np.full(cells, 1 / cells), 0.0, 0
     if total == 0:
         return PlaceDensity(np.zeros(shape), 0, 0.0, 0)
     observed = np.flatnonzero(counts)
     chances, parts = law[:, observed], counts[observed] / total
-    for done in range(1, rounds + 1):
+    while done < rounds:
+        done += 1
         rise = chances @ (parts / (shares @ chances))
         slack = total * float(max(rise.max() - 1, 0))
         if slack <= CLOSE:

@@ -67,7 +67,7 @@ def by_points(rate: Fraction) -> LatticeSums:
     reviewed="51b3b6f4772d",
 )
 def by_zeta(rate: Fraction) -> LatticeSums:
-    """Sums the series 2π/r² + r/(4π²) Σ C(-3/2, j) (r/2π)^2j Z(3/2 + j) and its derivative; needs a rate of at most 2."""
+    """Sums 2π/r² + r/(4π²) Σ C(-3/2, j) (r/2π)^2j Z(3/2 + j) and its derivative; needs a rate of at most 2."""
     speed, turn = ball(rate), 2 * arb.pi()
     ratio = (speed / turn) ** 2
     terms = 8 + math.ceil(ctx.prec * math.log(2) / -math.log(min(float(rate) ** 2 / 39, 0.104)))

@@ -80,7 +80,7 @@ class Places:
         reviewed="7e5118d307b3",
     )
     def loss(self, distance: Number = math.inf, *, reports: int = 1) -> Pure:
-        """What so many reports tell about a person between places at a distance in metres; infinity: any in the region."""
+        """What so many reports tell between places so many metres apart; infinity stands for any two of the region."""
         times, longest = integer(reports, "reports", least=1), rational_up(self.grid.diameter)
         if distance == math.inf:
             return Pure(times * self.epsilon * longest)
