@@ -105,7 +105,8 @@ class Grid:
     def centres(self, cells: NDArray[np.int64]) -> NDArray[np.float64]:
         """The middles of many cells, one a row."""
         sides = np.array([float(self.step / unit) for unit in self.units])
-        return np.array([float(part) for part in self.origin]) + (cells + 0.5) * sides
+        middles: NDArray[np.float64] = np.array([float(part) for part in self.origin]) + (cells + 0.5) * sides
+        return middles
 
     def every_cell(self) -> NDArray[np.int64]:
         """Lists the cells of the region, one a row: cell number i × columns + j is (i, j)."""

@@ -72,17 +72,19 @@ def cell_law(rate: Fraction, size: tuple[int, int]) -> Floats:
     kernel = weights / float(lattice_sums(rate, 64).weight.mid())
     along = border_sums(kernel, rows)
     both = border_sums(np.moveaxis(along, 2, 0), columns)
-    law: Floats = both.transpose(2, 0, 3, 1).reshape(rows * columns, rows * columns)
-    return law / law.sum(axis=1, keepdims=True)
+    chances = both.transpose(2, 0, 3, 1).reshape(rows * columns, rows * columns)
+    law: Floats = chances / chances.sum(axis=1, keepdims=True)
+    return law
 
 
 def border_sums(kernel: Floats, cells: int) -> Floats:
     """Puts a symmetric law, listed from 0 up on its first axis, on a row of cells: entry (from, to, …) is a chance."""
     tail = np.cumsum(kernel[::-1], axis=0)[::-1]
     start, end = np.indices((cells, cells))
-    law = kernel[np.abs(end - start)]
+    law: Floats = kernel[np.abs(end - start)]
     if cells == 1:
-        return (2 * tail[:1] - kernel[:1])[None]
+        law[0] = 2 * tail[:1] - kernel[:1]
+        return law
     law[:, 0] = tail[np.arange(cells)]
     law[:, -1] = tail[cells - 1 - np.arange(cells)]
     return law

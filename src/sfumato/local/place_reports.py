@@ -129,7 +129,7 @@ class Places:
         ``prior`` has a weight for each cell of the region (rows × columns, or in the order of cells). It must be
         public: a prior made from the private places leaks them.
         """
-        middles = self.grid.every_cell() * float(self.grid.step)
+        middles = self.grid.every_cell().astype(np.float64) * float(self.grid.step)
         return remap_cells(self.law(), prior, middles)
 
     def remapped(self, reports: ArrayLike, *, remap: PlaceRemap) -> NDArray[np.float64]:

@@ -76,7 +76,8 @@ class PlanarLaplace:
             points = self._batch(min(left, CHUNK), entropy)
             parts.append(points)
             left -= len(points)
-        return np.concatenate(parts)
+        drawn: Integers = np.concatenate(parts)  # type: ignore[assignment]  # one kind of integers or the other
+        return drawn
 
     def _batch(self, count: int, entropy: Entropy) -> Integers:
         """Proposes so many points, and keeps some; in the order of the proposals."""
