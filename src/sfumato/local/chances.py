@@ -1,0 +1,44 @@
+"""Chances as multiples of 2⁻⁵³, rounded to the side on which a report tells less than it may."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from sfumato.accounting.losses.measures import Pure
+from sfumato.errors import BadArgument
+from sfumato.exact import Number, lower, rational, upper
+from sfumato.local.device import WHOLE
+
+MOST = 24
+"""The largest ε of one report: with more, a report is the truth but once in ten thousand million times."""
+
+
+def read_epsilon(loss: Pure | Number) -> Fraction:
+    """The ε of a report, of a pure loss or a number; refuses what hides nothing and what tells nothing."""
+    epsilon = loss.epsilon if isinstance(loss, Pure) else rational(loss, "loss") if _is_number(loss) else None
+    if epsilon is None:
+        raise BadArgument("loss", "a pure loss such as sf.Pure(1): a report on a device has no δ", loss)
+    if not 0 < epsilon <= MOST:
+        raise BadArgument(
+            "the epsilon of a report",
+            f"above 0, where reports tell something, and at most {MOST}, where they hide it",
+            float(epsilon),
+        )
+    return Fraction(epsilon)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | str | Fraction) and not isinstance(value, bool)
+
+
+def weight_below(compute: Callable[[], Any]) -> int:
+    """The largest chance that is not above a real number, which balls enclose."""
+    return max(0, math.floor(Fraction(lower(compute)) * WHOLE))
+
+
+def weight_above(compute: Callable[[], Any]) -> int:
+    """The smallest chance that is not below a real number, which balls enclose."""
+    return min(WHOLE, math.ceil(Fraction(upper(compute)) * WHOLE))

@@ -1,0 +1,96 @@
+"""Which protocol to take: all that fit are built, and the one with the smallest error for so many people wins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from sfumato.accounting.losses.measures import Pure
+from sfumato.errors import BadArgument
+from sfumato.exact import Number, integer
+from sfumato.local.chances import read_epsilon
+from sfumato.local.device import HEAD
+from sfumato.local.frequency import FrequencyProtocol
+from sfumato.local.response import Response
+from sfumato.local.unary import UnaryEncoding
+from sfumato.local.values import Values
+
+CLOSE = Fraction(101, 100)
+"""Errors within 1 % of the least count as equal; then the shortest message decides."""
+
+CANDIDATES: dict[str, Callable[[Values, Pure], FrequencyProtocol]] = {
+    "response": Response,
+    "optimized unary encoding": UnaryEncoding.optimized,
+    "symmetric unary encoding": UnaryEncoding.symmetric,
+    "thresholded histogram": UnaryEncoding.thresholded,
+}
+"""Every protocol for frequencies, by its name."""
+
+
+@final
+@dataclass(frozen=True)
+class Candidate:
+    """One protocol that could be taken: its error as a share of people (root of the mean square), and its message."""
+
+    name: str
+    protocol: FrequencyProtocol
+    error: float
+    message_bytes: int
+
+
+def candidates(values: Sequence[Hashable] | Values, *, loss: Pure | Number, users: int) -> list[Candidate]:
+    """All protocols for such values, best first.
+
+    >>> [one.name for one in candidates(range(3), loss=Pure(1), users=1000)][0]
+    'response'
+    """
+    listed = values if isinstance(values, Values) else Values(values)
+    people, cost = integer(users, "users", least=1), Pure(read_epsilon(loss))
+    found = []
+    for name, build in CANDIDATES.items():
+        protocol = build(listed, cost)
+        error = float(protocol.mean_squared_error(users=people)) ** 0.5
+        found.append(Candidate(name, protocol, error, HEAD + protocol.layout.size))
+    least = min(one.error for one in found)
+    return sorted(
+        found,
+        key=lambda one: (
+            one.error > least * float(CLOSE),
+            one.message_bytes if one.error <= least * float(CLOSE) else 0,
+            one.error,
+        ),
+    )
+
+
+def frequencies(
+    values: Sequence[Hashable], *, loss: Pure | Number, users: int, other: Hashable = None, method: str | None = None
+) -> FrequencyProtocol:
+    """The protocol that counts values of people with the least error, or that of a given name.
+
+    ``why`` says how the choice fell. ``other`` names the value that stands for whatever is not listed.
+
+    >>> frequencies(["yes", "no"], loss=Pure(1), users=500).loss
+    Pure(epsilon=1.0)
+    """
+    listed = Values(values, other)
+    if method is not None:
+        if method not in CANDIDATES:
+            raise BadArgument("method", f"one of {', '.join(CANDIDATES)}", method)
+        return CANDIDATES[method](listed, Pure(read_epsilon(loss)))
+    return candidates(listed, loss=loss, users=users)[0].protocol
+
+
+def why(values: Sequence[Hashable], *, loss: Pure | Number, users: int) -> str:
+    """Says in words which protocol fits best, by how much, and what the others would do.
+
+    >>> print(why(range(3), loss=1, users=1000).splitlines()[0])
+    response: each share is off by .0381 (root mean square), in messages of 6 bytes
+    """
+    lines = [
+        f"{one.name}: each share is off by {one.error:.3g}".replace("0.", ".")
+        + f" (root mean square), in messages of {one.message_bytes} bytes"
+        for one in candidates(values, loss=loss, users=users)
+    ]
+    return "\n".join(lines)

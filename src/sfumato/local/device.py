@@ -1,0 +1,125 @@
+"""What runs on the device: turns one value into one report, in pure Python, without any other package.
+
+A *recipe* is what a protocol publishes for devices: a plain dictionary of texts and whole numbers, the same for
+everyone (`Protocol.recipe`). A report is a short message of a fixed length: a byte for the format, four that name the
+recipe, and the payload: a whole number, some bits, or both. All chances are multiples of 2⁻⁵³, so that a comparison of
+whole numbers decides every coin exactly; randomness comes from the function that is given (``os.urandom`` does).
+
+    >>> import os
+    >>> recipe = {"kind": "response", "cells": 4, "bits": 0, "truth": 1 << 52}
+    >>> len(message(recipe, 3, octets=os.urandom))
+    6
+
+The file stands alone: it can be copied to a device. Its twin in JavaScript is `device.js`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeAlias, final
+
+FORMAT = 1
+"""The version of messages; a reader refuses any other."""
+
+BITS = 53
+WHOLE = 1 << BITS
+"""Chances are whole numbers over this one."""
+
+HEAD = 5
+"""How many bytes of a message come before its payload."""
+
+Recipe: TypeAlias = Mapping[str, Any]
+Drawn: TypeAlias = tuple[int, int]
+"""The whole number of a report and its bits, as a whole number too (bit i has weight 2^i); 0 where there is none."""
+
+
+class Coins(Protocol):
+    """What a randomizer asks of chance; a test can answer with every possibility in turn."""
+
+    def chance(self, weight: int) -> bool:
+        """True with probability weight / 2⁵³."""
+
+    def below(self, bound: int) -> int:
+        """A uniform whole number in 0 … bound − 1."""
+
+    def many(self, count: int, weight: int) -> int:
+        """``count`` independent coins, each true with probability weight / 2⁵³, as the bits of a whole number."""
+
+
+@final
+class OctetCoins:
+    """Coins made of random bytes, exactly as likely as stated."""
+
+    def __init__(self, octets: Callable[[int], bytes]) -> None:
+        self._octets = octets
+
+    def chance(self, weight: int) -> bool:
+        """Compares 53 random bits with the weight."""
+        return int.from_bytes(self._octets(7), "little") >> 3 < weight
+
+    def below(self, bound: int) -> int:
+        """Draws bits until they are below the bound."""
+        width = (bound - 1).bit_length()
+        size = (width + 7) >> 3
+        while (drawn := int.from_bytes(self._octets(size), "little") >> ((size << 3) - width)) >= bound:
+            pass
+        return drawn
+
+    def many(self, count: int, weight: int) -> int:
+        """Compares all coins with the weight at once, a binary digit at a time, until every one is decided."""
+        size, heads, open_ = (count + 7) >> 3, 0, (1 << count) - 1
+        for plane in range(BITS - 1, -1, -1):
+            if not open_ or not weight & ((2 << plane) - 1):
+                break
+            drawn = int.from_bytes(self._octets(size), "little")
+            if weight >> plane & 1:
+                heads |= open_ & ~drawn
+                open_ &= drawn
+            else:
+                open_ &= ~drawn
+        return heads
+
+
+def _response(recipe: Recipe, value: Any, coins: Coins) -> Drawn:
+    """The truth with some chance, else any cell alike."""
+    return (int(value) if coins.chance(recipe["truth"]) else coins.below(recipe["cells"])), 0
+
+
+def _bits(recipe: Recipe, value: Any, coins: Coins) -> Drawn:
+    """A bit for each place: 1 with one chance where the value stands, with another elsewhere."""
+    bits = coins.many(recipe["bits"], recipe["lie"]) & ~(1 << value)
+    return 0, bits | coins.chance(recipe["truth"]) << value
+
+
+KINDS: dict[str, Callable[[Recipe, Any, Coins], Drawn]] = {"response": _response, "bits": _bits}
+"""How a report is drawn, by the kind of recipe."""
+
+
+def draw(recipe: Recipe, value: Any, coins: Coins) -> Drawn:
+    """Draws one report: its whole number and its bits."""
+    return KINDS[recipe["kind"]](recipe, value, coins)
+
+
+def tag(recipe: Recipe) -> bytes:
+    """The five bytes that every message of a recipe begins with."""
+    text = json.dumps(dict(recipe), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return bytes([FORMAT]) + hashlib.sha256(text.encode()).digest()[: HEAD - 1]
+
+
+def number_size(cells: int) -> int:
+    """How many bytes hold a whole number below ``cells``."""
+    return ((cells - 1).bit_length() + 7) >> 3
+
+
+def packed(recipe: Recipe, drawn: Drawn) -> bytes:
+    """Writes a report as a message: the tag, the number and the bits, little end first."""
+    number, bits = drawn
+    first = number.to_bytes(number_size(recipe["cells"]), "little")
+    return tag(recipe) + first + bits.to_bytes((recipe["bits"] + 7) >> 3, "little")
+
+
+def message(recipe: Recipe, value: Any, *, octets: Callable[[int], bytes]) -> bytes:
+    """Randomizes one value, and writes the report as a message."""
+    return packed(recipe, draw(recipe, value, OctetCoins(octets)))

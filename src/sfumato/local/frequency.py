@@ -1,0 +1,190 @@
+"""How often each value is, from reports that support some values each.
+
+In all protocols here a report *supports* its true value with one chance, and every other value with a smaller one, the
+same for all pairs of values. Counts of support are therefore sums of two binomial numbers, whose mean and variance are
+known exactly, whatever people's values are (Wang, Blocki, Li and Jha 2017, theorem 2: "pure" protocols).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.accounting.losses.measures import Pure
+from sfumato.errors import BadArgument
+from sfumato.exact import Number, probability
+from sfumato.local.protocol import LocalProtocol, Tally
+from sfumato.local.reports import NONE_REJECTED, Rejected
+from sfumato.local.values import Values
+
+
+class FrequencyProtocol(LocalProtocol["Frequencies"], Protocol):
+    """A protocol that counts how many people have each of a public list of values."""
+
+    if TYPE_CHECKING:  # a field of each protocol, as the loss is
+
+        @property
+        def values(self) -> Values:
+            """The public list of values."""
+
+    @property
+    @abstractmethod
+    def supports_truth(self) -> Fraction:
+        """The chance that a report supports the value that its sender has."""
+
+    @property
+    @abstractmethod
+    def supports_other(self) -> Fraction:
+        """The chance that a report supports some one value that its sender does not have."""
+
+    @abstractmethod
+    def support(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many reports support each value, from the sums of a tally."""
+
+    def input_of(self, value: Any) -> Any:
+        """The place of a value in the list."""
+        return self.values.place(value)
+
+    def inputs_of(self, values: Any) -> NDArray[Any]:
+        """The places of many values."""
+        return self.values.places(values)
+
+    def variance(self, *, users: int, count: Number = 0) -> Fraction:
+        """The exact variance of the estimated count of a value that ``count`` of ``users`` people have.
+
+        >>> from sfumato.local.response import Response
+        >>> protocol = Response(Values(range(4)), Pure(1))
+        >>> round(float(protocol.variance(users=100)), 4)
+        159.8067
+        """
+        return support_variance(self.supports_truth, self.supports_other, users, Fraction(count))
+
+    def mean_squared_error(self, *, users: int) -> Fraction:
+        """The expected squared error of an estimated share, as a mean over all values: the same for all data."""
+        size = len(self.values)
+        nobodys, everybodys = self.variance(users=users), self.variance(users=users, count=users)
+        return (nobodys * (size - 1) + everybodys) / size / users**2
+
+    def estimate(self, tally: Tally) -> Frequencies:
+        """Unbiased counts with intervals."""
+        return Frequencies(
+            self.values,
+            tally.users,
+            self.support(tally.sums),
+            self.supports_truth,
+            self.supports_other,
+            self.loss,
+            tally.rejected,
+        )
+
+
+def support_variance(truth: Fraction, other: Fraction, users: int, count: Fraction) -> Fraction:
+    """The variance of an unbiased count: of two binomial numbers, over the square of what a person adds to them."""
+    return (count * truth * (1 - truth) + (users - count) * other * (1 - other)) / (truth - other) ** 2
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """Estimated counts of all values, with the errors that chance has made.
+
+    Counts are unbiased and may be negative, or more than there are people; `consistent` gives counts that are neither,
+    and add up. Intervals speak of the people who reported, not of those they may stand for.
+    """
+
+    values: Values
+    users: int
+    support: NDArray[np.int64]
+    supports_truth: Fraction
+    supports_other: Fraction
+    loss: Pure
+    rejected: Rejected = NONE_REJECTED
+
+    @property
+    def counts(self) -> NDArray[np.float64]:
+        """The unbiased estimate of how many people have each value."""
+        truth, other = self.supports_truth, self.supports_other
+        counts: NDArray[np.float64] = (self.support.astype(np.float64) - float(self.users * other)) / float(
+            truth - other
+        )
+        return counts
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The unbiased estimate of the share of people who have each value; no number where nobody reported."""
+        return self.counts / self.users if self.users else np.full(len(self.values), math.nan)
+
+    @property
+    def deviations(self) -> NDArray[np.float64]:
+        """The standard deviation of each count, at the count that was estimated (moved into what is possible)."""
+        at = np.clip(self.counts, 0, self.users)
+        truth, other = self.supports_truth, self.supports_other
+        rise = float((truth * (1 - truth) - other * (1 - other)) / (truth - other) ** 2)
+        level = float(self.users * other * (1 - other) / (truth - other) ** 2)
+        spread: NDArray[np.float64] = np.sqrt(np.maximum(level + rise * at, 0))
+        return spread
+
+    def interval(self, confidence: Number = Fraction(95, 100)) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The counts that the reports do not speak against, for each value by itself: lower and upper ends.
+
+        A count is inside if the support that was seen is within z standard deviations, plus half a person, of the
+        support to be expected at that count (a score interval with correction for continuity).
+        """
+        level = probability(confidence, "confidence")
+        if not 0 < level < 1:
+            raise BadArgument("confidence", "greater than 0 and less than 1", confidence)
+        z = NormalDist().inv_cdf(float((1 + level) / 2))
+        lower = self._end(self.support.astype(np.float64) - 0.5, -z)
+        upper = self._end(self.support.astype(np.float64) + 0.5, z)
+        return np.clip(lower, 0, self.users), np.clip(upper, 0, self.users)
+
+    def _end(self, seen: NDArray[np.float64], z: float) -> NDArray[np.float64]:
+        """Solves seen = expected(count) − z · deviation(count) for the count."""
+        truth, other, users = float(self.supports_truth), float(self.supports_other), self.users
+        gain, steady = truth - other, other * (1 - other)
+        rise = truth * (1 - truth) - steady
+        gap = seen - users * other
+        # gain² c² − (2 gain gap + z² rise) c + gap² − z² users · steady = 0
+        half = (2 * gain * gap + z * z * rise) / 2
+        inside = half * half - gain * gain * (gap * gap - z * z * users * steady)
+        ends: NDArray[np.float64] = (half + np.sign(z) * np.sqrt(np.maximum(inside, 0))) / gain**2
+        return ends
+
+    def consistent(self, method: str = "norm_sub") -> NDArray[np.float64]:
+        """Counts that are not negative and add up to the number of people: post-processing, at no cost.
+
+        ``"norm_sub"`` subtracts one number from all and cuts at 0: the nearest such counts in the sum of squares, and
+        the maximum-likelihood ones where noise is normal and alike. ``"base_cut"`` keeps only counts that stand out of
+        the noise (of more than their number of values would show by chance once in twenty), which suits domains where
+        most values are nobody's; ``"power_law"`` shrinks counts towards a power law fitted to the largest of them.
+        """
+        from sfumato.local.consistency import consistent
+
+        return consistent(self.counts, self.users, float(self.deviations[0]) if len(self.counts) else 0.0, method)
+
+    def top(self, k: int) -> list[tuple[Hashable, float]]:
+        """The k values with the largest counts, largest first."""
+        order = np.argsort(-self.counts, kind="stable")[:k]
+        counts = self.counts
+        return [(self.values[int(place)], float(counts[place])) for place in order]
+
+    def rows(self, confidence: Number = Fraction(95, 100)) -> list[dict[str, Any]]:
+        """One row for each value: its count with the ends of its interval."""
+        low, high = self.interval(confidence)
+        return [
+            {"value": self.values[place], "count": float(count), "low": float(low[place]), "high": float(high[place])}
+            for place, count in enumerate(self.counts)
+        ]
+
+    def __str__(self) -> str:
+        width = float(np.mean(self.deviations)) * 1.96 if len(self.counts) else 0.0
+        first = ", ".join(f"{value}: {count:.0f}" for value, count in self.top(3))
+        return f"{len(self.values)} values of {self.users} people, each ± {width:.0f} (95%), {self.loss}; {first}, …"
