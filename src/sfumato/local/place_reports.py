@@ -159,7 +159,7 @@ def places(
     outside is treated as the nearest one inside. Without a region reports may lie anywhere.
 
     >>> places(step=50, loss=Pure(1), within=400).loss(400)
-    Pure(epsilon=0.9999999999996886…)
+    Pure(epsilon=0.9999999999980405…)
     """
     if earth and region is None:
         raise BadArgument("region", "given on the Earth: ((south, west), (north, east)) in degrees", region)
