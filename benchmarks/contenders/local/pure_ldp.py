@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 from pure_ldp.frequency_oracles.direct_encoding import DEClient, DEServer
@@ -29,7 +31,7 @@ def main() -> None:
     """Runs what it has, with as many people as end in reasonable time."""
     report_version("pure-ldp")
     for case in ("grr", "oue", "olh"):
-        race(case, lambda data, case=case: shares(case, data), people=FEW[case], rounds=2)
+        race(case, partial(shares, case), people=FEW[case], rounds=2)
 
 
 main()
