@@ -38,7 +38,7 @@ class Places:
     Takes:      epsilon, the loss for each metre on the map; grid, the cells
     Guarantee:  a report is at most exp(ε d) times as likely from one cell as from another with middles d metres apart
                 on the map (proofs/places.md#cells); `loss` says what follows for places
-    Cost:       0.2 µs a place in arrays, some 20 µs for one
+    Cost:       0.2 µs a place in arrays, some 45 µs for one
 
     >>> city = places(step=50, epsilon="0.005", region=((0, 0), (2000, 3000)))
     >>> city.loss(200)
