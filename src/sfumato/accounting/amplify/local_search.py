@@ -33,7 +33,7 @@ def local_epsilon(epsilon: Number, *, delta: Number, reports: int, protocol: Pro
     each ε0, that one's reports.
 
     >>> round(float(local_epsilon("1/4", delta=1e-6, reports=10_000)), 3)
-    2.808
+    3.163
     """
     central, count, allowed = non_negative(epsilon, "epsilon"), integer(reports, "reports", least=1), _delta(delta)
 
