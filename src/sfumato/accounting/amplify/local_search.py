@@ -22,7 +22,7 @@ Protocol = Callable[[Fraction], Hiding]
 
 
 @guarantee(
-    claim="n shuffled reports, each of a local randomizer pure at this epsilon0 (or of this protocol), keep (eps, delta)",
+    claim="n shuffled reports of local randomizers pure at this epsilon0 (or of this protocol) keep (epsilon, delta)",
     proof="proofs/shuffling.md#calibration",
     reviewed="f54fe20e418a",
 )
