@@ -11,6 +11,7 @@ import sfumato as sf
 from sfumato.accounting import events as ev
 from sfumato.accounting.amplify.local_search import local_epsilon
 from sfumato.accounting.codec import from_json, to_json
+from sfumato.accounting.losses.profile import Profile
 from sfumato.errors import BadArgument
 
 BAD: dict[str, Callable[[], object]] = {
@@ -38,7 +39,7 @@ def test_the_one_fold_uses_the_record() -> None:
     hiding = ev.Hiding.of_response(5, Fraction(2, 5))
     known = ev.ShuffledProtocol(ev.Response(1, options=5), 1000, hiding)
     profiles = [
-        sf.total(event, sf.accounting.Profile, relation=sf.accounting.Relation.CHANGE_ONE)
+        sf.total(event, Profile, relation=sf.accounting.Relation.CHANGE_ONE)
         for event in (known, ev.Shuffled(ev.Response(1, options=5), 1000))
     ]
     assert profiles[0].epsilon(1e-6) < profiles[1].epsilon(1e-6)

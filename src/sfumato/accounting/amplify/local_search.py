@@ -22,7 +22,7 @@ Protocol = Callable[[Fraction], Hiding]
 
 
 @guarantee(
-    claim="n shuffled reports, each of a local randomizer pure at this epsilon0 (or of this protocol), keep (eps, delta)",
+    claim="n shuffled reports of local randomizers pure at this epsilon0 (or of this protocol) keep (epsilon, delta)",
     proof="proofs/shuffling.md#calibration",
     reviewed="f54fe20e418a",
 )
@@ -33,7 +33,7 @@ def local_epsilon(epsilon: Number, *, delta: Number, reports: int, protocol: Pro
     each ε0, that one's reports.
 
     >>> round(float(local_epsilon("1/4", delta=1e-6, reports=10_000)), 3)
-    2.808
+    3.163
     """
     central, count, allowed = non_negative(epsilon, "epsilon"), integer(reports, "reports", least=1), _delta(delta)
 

@@ -1,6 +1,6 @@
 """What shuffled reports of one protocol cost, by the numbers that say how well they hide each other.
 
-A protocol at ε0 nearly always hides its reports better than the worst local randomizer at ε0 does. Its record, `Hiding`,
+A protocol at ε0 mostly hides its reports better than the worst local randomizer at ε0 does. Its record, `Hiding`,
 fixes the law of a sum of many numbers, and the mean of that sum above 0 is δ(ε).
 """
 

@@ -60,7 +60,7 @@ def shuffled_epsilon(epsilon0: Number | Hiding, *, reports: int, delta: Number) 
     >>> round(float(shuffled_epsilon(1, reports=10_000, delta=1e-6)), 5)
     0.04321
     >>> round(float(shuffled_epsilon(Hiding.of_response(10, "1/4"), reports=10_000, delta=1e-6)), 5)
-    0.02409
+    0.02705
     """
     local, count, allowed = _local(epsilon0), integer(reports, "reports", least=1), _delta(delta)
     most = Fraction(local.epsilon0) if isinstance(local, Hiding) else local

@@ -21,7 +21,7 @@ class Hiding:
     """A local randomizer that reports from a value's own set with chance ``inside``, and else from outside of it.
 
     ``share`` is what the own set has of a law common to all values, of which both parts of a report are; ``overlap`` is
-    the least that the own sets of two values have in common. An overlap of 0 is always right where share is at most 1/2.
+    the least that the own sets of two values have in common. An overlap of 0 is right where share is at most 1/2.
 
     >>> float(Hiding.of_response(4, "1/2").variation)
     0.3333333333333333
