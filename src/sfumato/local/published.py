@@ -17,7 +17,8 @@ from sfumato.local.values import Values
 def published(recipe: Recipe, values: Any = None) -> str:
     """The text that a protocol publishes: its format, recipe and tag, and its list of values if it has one.
 
-    >>> json.loads(published({"kind": "bits", "cells": 1, "bits": 2, "truth": 2, "lie": 1}, Values("a b".split())))["tag"]
+    >>> recipe = {"kind": "bits", "cells": 1, "bits": 2, "truth": 2, "lie": 1}
+    >>> json.loads(published(recipe, Values(["a", "b"])))["tag"]
     '01aa15c55c'
     """
     domain = _domain(values) if isinstance(values, Values) else None
