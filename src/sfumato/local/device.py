@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, final
 
 FORMAT = 1
@@ -123,3 +124,60 @@ def packed(recipe: Recipe, drawn: Drawn) -> bytes:
 def message(recipe: Recipe, value: Any, *, octets: Callable[[int], bytes]) -> bytes:
     """Randomizes one value, and writes the report as a message."""
     return packed(recipe, draw(recipe, value, OctetCoins(octets)))
+
+
+_OPTIONS = {"response": "cells", "bits": "bits"}
+"""Which entry of a recipe says how many values there are, for kinds where one does."""
+
+
+@final
+@dataclass(frozen=True)
+class Client:
+    """Randomizes values by what a protocol has published (`read`), on a device that has this file only."""
+
+    recipe: Recipe
+    places: Mapping[tuple[bool, Any], int] | range
+    other: int | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Client:
+        """Reads the text of ``protocol.publish()``; refuses what this file cannot follow to the letter."""
+        stated = json.loads(text)
+        if not isinstance(stated, dict) or stated.get("format") != FORMAT:
+            raise ValueError(f"this device reads format {FORMAT} of what a protocol publishes, and no other")
+        recipe, domain = stated.get("recipe"), stated.get("domain")
+        kind = recipe.get("kind") if isinstance(recipe, dict) else None
+        if not isinstance(recipe, dict) or not isinstance(kind, str) or kind not in KINDS:
+            raise ValueError(f"this device knows recipes of the kinds {', '.join(sorted(KINDS))}, not {kind!r}")
+        if stated.get("tag") != tag(recipe).hex():
+            raise ValueError("the tag is not that of the recipe: it was changed on its way, or misread")
+        if not isinstance(domain, dict) or ("range" in domain) == ("values" in domain):
+            raise ValueError("the protocol publishes no list of values: prepare its input and call message()")
+        options = range(*domain["range"]) if "range" in domain else domain["values"]
+        if kind in _OPTIONS and recipe[_OPTIONS[kind]] != len(options):
+            raise ValueError("the list of values does not have the length that the recipe states")
+        places = options if isinstance(options, range) else {_key(value): at for at, value in enumerate(options)}
+        rest = domain.get("other")
+        return cls(recipe, places, None if rest is None else _place(places, rest))
+
+    def randomize(self, value: Any, *, octets: Callable[[int], bytes]) -> bytes:
+        """The message of one value; one that is not listed stands as ``other``, or is refused where there is none."""
+        place = _place(self.places, value)
+        place = self.other if place is None else place
+        if place is None:
+            raise ValueError("the value must be one of those that the protocol lists")
+        return message(self.recipe, place, octets=octets)
+
+
+def _key(value: Any) -> tuple[bool, Any]:
+    return isinstance(value, bool), value  # for Python, True is 1; for JSON it is not
+
+
+def _place(places: Mapping[tuple[bool, Any], int] | range, value: Any) -> int | None:
+    if isinstance(places, range):
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return places.index(value) if whole and value in places else None
+    try:
+        return places.get(_key(value))
+    except TypeError:  # a list, say: nothing that could be listed
+        return None

@@ -16,6 +16,7 @@ from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.local.device import message, tag
+from sfumato.local.published import published
 from sfumato.local.reports import NONE_REJECTED, Layout, Rejected, Reports, read_messages, sums_of
 
 Estimated = TypeVar("Estimated", covariant=True)
@@ -70,6 +71,10 @@ class LocalProtocol(Protocol[Estimated]):
         """The first bytes of every message: format and recipe."""
         same: Any = self  # frozen records, which caches can tell apart
         return _head(same)
+
+    def publish(self) -> str:
+        """What devices need, as a JSON text: format, recipe, its tag, and the list of values where there is one."""
+        return published(_recipe(self), getattr(self, "values", None))
 
     def randomize(self, value: Any, *, entropy: Entropy | None = None) -> bytes:
         """Randomizes one value, on the device: a short message of a fixed length."""

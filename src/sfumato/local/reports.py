@@ -7,7 +7,7 @@ can make.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import final
@@ -72,19 +72,28 @@ class Reports:
 @final
 @dataclass(frozen=True)
 class Rejected:
-    """How many messages were not counted, and why: of a wrong length, of another protocol, or of impossible content."""
+    """How many messages were not counted, and why: of a wrong length, of another protocol, or of impossible content.
+
+    ``excess`` are those of senders who sent more than they may.
+    """
 
     truncated: int = 0
     foreign: int = 0
     invalid: int = 0
+    excess: int = 0
 
     def __add__(self, other: Rejected) -> Rejected:
-        return Rejected(self.truncated + other.truncated, self.foreign + other.foreign, self.invalid + other.invalid)
+        return Rejected(
+            self.truncated + other.truncated,
+            self.foreign + other.foreign,
+            self.invalid + other.invalid,
+            self.excess + other.excess,
+        )
 
     @property
     def total(self) -> int:
         """All of them."""
-        return self.truncated + self.foreign + self.invalid
+        return self.truncated + self.foreign + self.invalid + self.excess
 
 
 NONE_REJECTED = Rejected()
@@ -94,16 +103,27 @@ def read_messages(messages: Iterable[bytes], head: bytes, layout: Layout) -> Ite
     """Reads messages in pieces; what no device could have sent is left out and counted."""
     source = iter(messages)
     while piece := list(islice(source, AT_ONCE)):
-        if not all(isinstance(one, bytes | bytearray | memoryview) for one in piece):
-            raise BadArgument("reports", "messages (bytes), or what randomize_many() gave", type(piece[0]).__name__)
-        right = [bytes(one) for one in piece if len(one) == HEAD + layout.size]
-        rows = np.frombuffer(b"".join(right), dtype=np.uint8).reshape(len(right), HEAD + layout.size)
-        own = np.all(rows[:, :HEAD] == np.frombuffer(head, dtype=np.uint8), axis=1)
-        reports, invalid = _unpacked(rows[own, HEAD:], head, layout)
-        yield reports, Rejected(len(piece) - len(right), int(np.sum(~own)), invalid)
+        reports, _, rejected = read_piece(piece, head, layout)
+        yield reports, rejected
 
 
-def _unpacked(payloads: NDArray[np.uint8], head: bytes, layout: Layout) -> tuple[Reports, int]:
+def read_piece(
+    piece: Sequence[bytes], head: bytes, layout: Layout
+) -> tuple[Reports, NDArray[np.int64], Rejected]:
+    """Reads some messages at once: the reports, the places of their messages in the piece, and what was left out."""
+    if not all(isinstance(one, bytes | bytearray | memoryview) for one in piece):
+        raise BadArgument("reports", "messages (bytes), or what randomize_many() gave", type(piece[0]).__name__)
+    size = HEAD + layout.size
+    whole = np.flatnonzero(np.fromiter((len(one) == size for one in piece), dtype=np.bool_, count=len(piece)))
+    right = b"".join(bytes(piece[place]) for place in whole)
+    rows = np.frombuffer(right, dtype=np.uint8).reshape(len(whole), size)
+    own = np.all(rows[:, :HEAD] == np.frombuffer(head, dtype=np.uint8), axis=1)
+    reports, good = _unpacked(rows[own, HEAD:], head, layout)
+    rejected = Rejected(len(piece) - len(whole), int(np.sum(~own)), int(np.sum(~good)))
+    return reports, whole[own][good], rejected
+
+
+def _unpacked(payloads: NDArray[np.uint8], head: bytes, layout: Layout) -> tuple[Reports, NDArray[np.bool_]]:
     split = number_size(layout.cells)
     wide = np.zeros((len(payloads), 8), dtype=np.uint8)
     wide[:, :split] = payloads[:, :split]
@@ -116,7 +136,7 @@ def _unpacked(payloads: NDArray[np.uint8], head: bytes, layout: Layout) -> tuple
         good &= bits[:, -1] >> np.uint64(layout.bits % 64) == 0
     if layout.ones is not None:
         good &= np.bitwise_count(bits).sum(axis=1) == layout.ones
-    return Reports(head, layout, cells[good].astype(np.int64), bits[good]), int(np.sum(~good))
+    return Reports(head, layout, cells[good].astype(np.int64), bits[good]), good
 
 
 def sums_of(reports: Reports) -> NDArray[np.int64]:

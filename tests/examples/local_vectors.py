@@ -1,0 +1,69 @@
+"""Reports with the random bytes that they were drawn from: what every twin of the device module must reproduce.
+
+``python -m tests.examples.local_vectors`` writes the golden file anew; old lines must not change, since devices in the
+field have old code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sfumato.local import device
+from sfumato.local.published import published
+from sfumato.local.values import Values
+
+GOLDEN = Path(__file__).parents[1] / "unit" / "golden" / "local_vectors.json"
+
+RECIPES: tuple[tuple[dict[str, Any], tuple[int, ...]], ...] = (
+    ({"kind": "response", "cells": 2, "bits": 0, "truth": 1 << 52}, (0, 1)),
+    ({"kind": "response", "cells": 1000, "bits": 0, "truth": 15449939443803}, (0, 517, 999)),
+    ({"kind": "response", "cells": 257, "bits": 0, "truth": 0}, (0, 256)),
+    ({"kind": "response", "cells": 65537, "bits": 0, "truth": (1 << 53) - 1}, (0, 65536)),
+    ({"kind": "bits", "cells": 1, "bits": 3, "truth": 1 << 52, "lie": 2422389846105049}, (0, 2)),
+    ({"kind": "bits", "cells": 1, "bits": 64, "truth": 1 << 52, "lie": 1}, (0, 63)),
+    ({"kind": "bits", "cells": 1, "bits": 100, "truth": 5606622107000000, "lie": (1 << 53) - 1}, (0, 99)),
+)
+TIMES = 3
+DOMAINS: tuple[tuple[Values, tuple[Any, ...]], ...] = (
+    (Values(["red", "grün", "1", "\U0001f600"]), ("red", "grün", "1", "\U0001f600")),
+    (Values([0, 1.5, True, "rest"], "rest"), (0, 1.5, True, "no such value", 7, False)),
+    (Values(range(-3, 9, 3), 0), (-3, 6, 1, 9)),
+)
+
+
+class Stream:
+    """Bytes that look random, the same for the same name; remembers what was taken."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.taken = name.encode(), b""
+
+    def __call__(self, count: int) -> bytes:
+        start, blocks = len(self.taken), (len(self.taken) + count) // 32 + 1
+        whole = b"".join(hashlib.sha256(self.name + bytes([block])).digest() for block in range(blocks))
+        self.taken += whole[start : start + count]
+        return whole[start : start + count]
+
+
+def made() -> Iterator[dict[str, Any]]:
+    """All vectors: of recipes with places, and of published texts with values."""
+    for number, (recipe, places) in enumerate(RECIPES):
+        for place in places:
+            for time in range(TIMES):
+                stream = Stream(f"{number} {place} {time}")
+                sent = device.message(recipe, place, octets=stream)
+                yield {"recipe": recipe, "place": place, "octets": stream.taken.hex(), "message": sent.hex()}
+    for number, (values, asked) in enumerate(DOMAINS):
+        text = published({"kind": "response", "cells": len(values), "bits": 0, "truth": 1 << 52}, values)
+        client = device.Client.read(text)
+        for at, value in enumerate(asked):
+            stream = Stream(f"client {number} {at}")
+            sent = client.randomize(value, octets=stream)
+            yield {"published": text, "value": value, "octets": stream.taken.hex(), "message": sent.hex()}
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text("[\n" + ",\n".join(json.dumps(one) for one in made()) + "\n]\n", encoding="utf-8")
