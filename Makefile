@@ -16,6 +16,7 @@
 # make bench-train       private training, next to plain PyTorch and to its peers (some minutes)
 # make bench-synth       synthetic tables, side by side with their peers, and many rows next to plain SQL (hours at first)
 # make adult             the Adult census data, which one test of `make test-all` trains on, in .peers/adult/
+# make bench-local       local protocols, side by side with their peers
 # make bench-audit       audits, attacks, and the tests against broken copies (some minutes)
 
 PYTHON ?= python3
@@ -31,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn bench-train bench-synth adult debian-packages clean
+.PHONY: demo test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn bench-train bench-synth bench-local adult debian-packages clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot,sql
@@ -90,6 +91,9 @@ bench-train: .venv/installed-dev
 
 bench-synth: .venv/installed-dev
 	$(BIN)/python benchmarks/synth.py
+
+bench-local: .venv/installed-dev
+	$(BIN)/python benchmarks/local.py
 
 bench-ledger: .venv/installed-dev debian-packages
 	$(BIN)/python benchmarks/ledger.py

@@ -89,6 +89,7 @@ COMPOSITE: tuple[ev.Event, ...] = (
     ev.Allocated(ev.Gaussian(2), 20),
     ev.Allocated(ev.Laplace(2), 8, participations=3),
     ev.Shuffled(ev.Response(1), 1000),
+    ev.ShuffledProtocol(ev.Response(1, options=5), 1000, ev.Hiding.of_response(5, Fraction(2, 5))),
     ev.RepeatAndSelect(ev.Laplace(2), ev.TruncatedNegativeBinomial(0, 0.1)),
     ev.RepeatAndSelect(ev.Gaussian(5), ev.TruncatedNegativeBinomial(1, 0.01)),
     ev.RepeatAndSelect(ev.Stated(Approx(0.1, 0.001)), ev.PoissonRuns(5)),

@@ -27,6 +27,7 @@ from sfumato.accounting.events import (
     SampledFactorization,
     Sampling,
     Shuffled,
+    ShuffledProtocol,
     Stated,
 )
 from sfumato.accounting.events import Sequence as InSequence
@@ -210,6 +211,9 @@ def _rows_for(
         case Shuffled(event=part, reports=reports):
             whole = _needed(relation, event)
             return SHUFFLERS, lambda row, kind: row(part, reports, whole, inner(kind, Relation.CHANGE_ONE))
+        case ShuffledProtocol(event=part, reports=reports, hiding=hiding):
+            whole = _needed(relation, event)
+            return SHUFFLERS, lambda row, kind: row(part, reports, whole, inner(kind, Relation.CHANGE_ONE), hiding)
         case RepeatAndSelect(event=part, runs=runs):
             rows = {kind: row for (filed, kind), row in SELECTORS.items() if filed is type(runs)}
             return rows, lambda row, kind: row(part, runs, inner(kind, relation))
@@ -296,7 +300,7 @@ def parts_of(event: Event) -> tuple[Event, ...]:
     match event:
         case InSequence() | Parallel() | Mixture():
             return event.parts
-        case Repeat() | Sampled() | Allocated() | Shuffled() | RepeatAndSelect():
+        case Repeat() | Sampled() | Allocated() | Shuffled() | ShuffledProtocol() | RepeatAndSelect():
             return (event.event,)
     return ()
 

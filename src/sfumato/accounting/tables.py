@@ -55,7 +55,8 @@ def amplifier(sampling: type[Sampling], kind: type[Loss]) -> Callable[[F], F]:
 def shuffler(kind: type[Loss]) -> Callable[[F], F]:
     """Files what shuffled reports of a local event cost: ``f(inner, reports, relation, total) -> Loss``.
 
-    ``total(inner)`` is the loss of the local event between any two inputs of one unit.
+    ``total(inner)`` is the loss of the local event between any two inputs of one unit. For a `ShuffledProtocol` the
+    row is also given how well its reports hide each other.
     """
     return _filed(SHUFFLERS, kind)
 

@@ -1,5 +1,5 @@
 from .choosing import Candidate, candidates, frequencies, why
-from .frequencies import Frequencies, FrequencyProtocol
+from .frequency import Frequencies, FrequencyProtocol
 from .protocol import LocalProtocol, Tally
 from .reports import Layout, Rejected, Reports
 from .response import Response

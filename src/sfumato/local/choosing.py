@@ -12,7 +12,7 @@ from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer
 from sfumato.local.chances import read_epsilon
 from sfumato.local.device import HEAD
-from sfumato.local.frequencies import FrequencyProtocol
+from sfumato.local.frequency import FrequencyProtocol
 from sfumato.local.response import Response
 from sfumato.local.unary import UnaryEncoding
 from sfumato.local.values import Values

@@ -17,7 +17,7 @@ from sfumato.exact import ball
 from sfumato.guarantee import guarantee
 from sfumato.local.chances import read_epsilon, weight_below
 from sfumato.local.device import BITS, WHOLE
-from sfumato.local.frequencies import FrequencyProtocol
+from sfumato.local.frequency import FrequencyProtocol
 from sfumato.local.protocol import Drawn
 from sfumato.local.reports import Layout
 from sfumato.local.values import Values
@@ -27,7 +27,7 @@ from sfumato.noise.uniform import below_many
 @guarantee(
     claim="truth with chance t, else any of k alike: P(truth) / P(other) = 1 + k t / (1 - t) <= e^epsilon",
     proof="proofs/local.md#response",
-    reviewed="",
+    reviewed="933f5018faf9",
 )
 def truth_weight(epsilon: Fraction, options: int) -> int:
     """The chance of a report made of the truth, rounded down, in 53 binary digits."""

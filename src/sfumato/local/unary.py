@@ -16,7 +16,7 @@ from sfumato.exact import ball, log_up
 from sfumato.guarantee import guarantee
 from sfumato.local.chances import read_epsilon, weight_above, weight_below
 from sfumato.local.device import BITS, WHOLE
-from sfumato.local.frequencies import FrequencyProtocol
+from sfumato.local.frequency import FrequencyProtocol
 from sfumato.local.protocol import Drawn
 from sfumato.local.reports import Layout
 from sfumato.local.values import Values
@@ -26,7 +26,7 @@ from sfumato.noise.coin_words import coin_words
 @guarantee(
     claim="two values differ in two bits: epsilon = ln(p (1 - q) / ((1 - p) q)), rounded up",
     proof="proofs/local.md#bits",
-    reviewed="",
+    reviewed="dd21049af40d",
 )
 def bits_loss(truth: int, lie: int) -> Pure:
     """The loss of bits that are 1 with one chance for the value, with a smaller one for each other value."""

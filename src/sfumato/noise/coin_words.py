@@ -20,7 +20,7 @@ TOGETHER = 6
 @guarantee(
     claim="every bit of every word is 1 with probability weight / 2^bits, independently",
     proof="proofs/bernoulli.md#words",
-    reviewed="",
+    reviewed="2c84b9a602e6",
 )
 def coin_words(weight: int, *, bits: int, count: int, entropy: Entropy) -> NDArray[np.uint64]:
     """Draws ``count`` words of 64 independent coins, each 1 with probability weight / 2^bits.

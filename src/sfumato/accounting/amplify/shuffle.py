@@ -13,8 +13,9 @@ from fractions import Fraction
 
 from flint import arb
 
-from sfumato.accounting.amplify.blanket import hidden_delta
-from sfumato.accounting.events import Event
+from sfumato.accounting.amplify.blanket import LEAST
+from sfumato.accounting.amplify.protocols import generic_delta, protocol_delta, protocol_spread
+from sfumato.accounting.events import Event, Hiding
 from sfumato.accounting.losses.measures import Pure
 from sfumato.accounting.losses.profile import Profile
 from sfumato.accounting.losses.profile_points import Promise, Promises
@@ -41,39 +42,54 @@ PATIENCE = 16
 """A search that has not ended after so many steps goes on by halves."""
 
 
-def shuffled_delta(epsilon0: Number, *, reports: int, epsilon: Number) -> Fraction:
-    """A δ at an ε for shuffled reports of any local randomizer that is pure at ε0, rounded up.
+def shuffled_delta(epsilon0: Number | Hiding, *, reports: int, epsilon: Number) -> Fraction:
+    """A δ at an ε for shuffled reports, rounded up: of any local randomizer that is pure at ε0, or of one protocol.
 
     >>> round(float(shuffled_delta(1, reports=1000, epsilon=0.1)) * 1e4, 4)
     0.8201
     """
-    local, count = non_negative(epsilon0, "epsilon0"), integer(reports, "reports", least=1)
-    return Fraction(hidden_delta(local, count, non_negative(epsilon, "epsilon")))
+    local, count = _local(epsilon0), integer(reports, "reports", least=1)
+    return _delta_at(local, count, non_negative(epsilon, "epsilon"), LEAST)
 
 
-def shuffled_epsilon(epsilon0: Number, *, reports: int, delta: Number) -> Fraction:
-    """An ε at a δ for shuffled reports of any local randomizer that is pure at ε0; never more than ε0.
+def shuffled_epsilon(epsilon0: Number | Hiding, *, reports: int, delta: Number) -> Fraction:
+    """An ε at a δ for shuffled reports of any local randomizer that is pure at ε0, or of one protocol.
+
+    It is never more than ε0; that of a protocol is never more than that of its ε0.
 
     >>> round(float(shuffled_epsilon(1, reports=10_000, delta=1e-6)), 5)
     0.04321
+    >>> round(float(shuffled_epsilon(Hiding.of_response(10, "1/4"), reports=10_000, delta=1e-6)), 5)
+    0.02409
     """
-    local, count, allowed = non_negative(epsilon0, "epsilon0"), integer(reports, "reports", least=1), _delta(delta)
-    low, high = Fraction(0), local
-    delta_here = hidden_delta(local, count, low, allowed)
+    local, count, allowed = _local(epsilon0), integer(reports, "reports", least=1), _delta(delta)
+    most = Fraction(local.epsilon0) if isinstance(local, Hiding) else local
+    wide = protocol_spread(local, count) if isinstance(local, Hiding) else _spread(local, count)
+    low, high = Fraction(0), most
+    delta_here = _delta_at(local, count, low, allowed)
     if delta_here <= allowed:
         return low
     aim = _height(allowed * (1 - CLOSE / 2))
-    seen, middle = [(low, _height(delta_here))], min(local / 2, Fraction(_spread(local, count) * aim))
+    seen, middle = [(low, _height(delta_here))], min(most / 2, Fraction(wide * aim))
     while high - low > CLOSE * high:
         if not low < middle < high or len(seen) > PATIENCE:
             middle = (low + high) / 2
-        delta_here = hidden_delta(local, count, middle, allowed)
+        delta_here = _delta_at(local, count, middle, allowed)
         if allowed * (1 - CLOSE) <= delta_here <= allowed:
             return middle
         low, high = (low, middle) if delta_here <= allowed else (middle, high)
         seen.append((middle, _height(delta_here) if delta_here else math.inf))
         middle = _guess(aim, *seen[-2:])
     return high  # what is handed back is always a point that was checked
+
+
+def _local(value: Number | Hiding) -> Fraction | Hiding:
+    return value if isinstance(value, Hiding) else non_negative(value, "epsilon0")
+
+
+def _delta_at(local: Fraction | Hiding, reports: int, epsilon: Fraction, least: Fraction) -> Fraction:
+    known = isinstance(local, Hiding)
+    return protocol_delta(local, reports, epsilon, least) if known else generic_delta(local, reports, epsilon, least)
 
 
 def _guess(aim: float, one: tuple[Fraction, float], other: tuple[Fraction, float]) -> Fraction:
@@ -126,9 +142,11 @@ def shuffled_epsilon_closed(epsilon0: Number, *, reports: int, delta: Number) ->
 @guarantee(
     claim="one unit exchanged: the loss of its own report, since shuffling is post-processing",
     proof="proofs/shuffling.md#pure",
-    reviewed="d685a911b0e7",
+    reviewed="0ce6265e9066",
 )
-def shuffled_pure(inner: Event, reports: int, relation: Relation, total: Callable[[Event], Pure]) -> Pure:
+def shuffled_pure(
+    inner: Event, reports: int, relation: Relation, total: Callable[[Event], Pure], hiding: Hiding | None = None
+) -> Pure:
     """The pure loss of shuffled reports: without a δ, that of one report."""
     _exchanged_only(relation)
     return total(inner)
@@ -136,21 +154,30 @@ def shuffled_pure(inner: Event, reports: int, relation: Relation, total: Callabl
 
 @shuffler(Profile)
 @guarantee(
-    claim="one unit exchanged: the certified delta at each of some epsilons, by some promises of the local randomizer, "
-    "and what one report keeps",
+    claim="one unit exchanged: the certified delta at each of some epsilons, by the numbers of the protocol or by some "
+    "promises of the local randomizer, and what one report keeps",
     proof="proofs/shuffling.md#profile",
-    reviewed="853308ea095b",
+    reviewed="62138fa4e769",
 )
-def shuffled_profile(inner: Event, reports: int, relation: Relation, total: Callable[[Event], Profile]) -> Profile:
+def shuffled_profile(
+    inner: Event, reports: int, relation: Relation, total: Callable[[Event], Profile], hiding: Hiding | None = None
+) -> Profile:
     """The profile of shuffled reports of a local randomizer."""
     _exchanged_only(relation)
     local = total(inner)
     promises = list(local.points)
+    if hiding is not None:
+        steps = _steps(Fraction(hiding.epsilon0), protocol_spread(hiding, reports))
+        return Profile(promises + [(step, protocol_delta(hiding, reports, step, FLOOR)) for step in steps])
     for epsilon0, delta0 in _bases(local.points, reports):
-        spread = _spread(epsilon0, reports)
-        steps = sorted({min(epsilon0, Fraction(spread * step / 3)) for step in range(POINTS)} | {epsilon0})
+        steps = _steps(epsilon0, _spread(epsilon0, reports))
         promises += [(epsilon, approximate_delta(epsilon0, delta0, reports, epsilon)) for epsilon in steps]
     return Profile(promises)
+
+
+def _steps(epsilon0: Fraction, spread: float) -> list[Fraction]:
+    """At which ε the profile promises a δ."""
+    return sorted({min(epsilon0, Fraction(spread * step / 3)) for step in range(POINTS)} | {epsilon0})
 
 
 def _bases(points: Promises, reports: int) -> list[Promise]:
@@ -162,11 +189,11 @@ def _bases(points: Promises, reports: int) -> list[Promise]:
 @guarantee(
     claim="delta of shuffled reports that are pure, and (1 + e^epsilon) (1 + 3 (n - 1) e^(-e0)) delta0; at most 1",
     proof="proofs/shuffling.md#approximate",
-    reviewed="d1fab40bf081",
+    reviewed="f72dc4fce323",
 )
 def approximate_delta(epsilon0: Fraction, delta0: Fraction, reports: int, epsilon: Fraction) -> Fraction:
     """A δ at an ε for shuffled reports of any local randomizer that keeps (ε0, δ0), rounded up."""
-    pure = Fraction(hidden_delta(epsilon0, reports, epsilon, FLOOR))
+    pure = generic_delta(epsilon0, reports, epsilon, FLOOR)
     if delta0 == 0:
         return pure
     others = 3 * (reports - 1)

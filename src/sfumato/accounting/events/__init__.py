@@ -6,12 +6,13 @@ is never removed, never gains a required field, never changes its meaning; an un
 A *shift* is the largest distance between the exact answers of two neighbours, in the unit of the noise. It belongs to
 the relation that the plan is held to, with four exceptions. Inside `Sampled` and `Allocated`, and in `GaussianMixture`,
 it is what the presence of one unit changes, whatever the relation. Inside `Parallel` it covers both, the presence of a
-unit in the part and, where units may be exchanged, its replacement. Inside `Shuffled` it lies between any two inputs of
-one unit's local event.
+unit in the part and, where units may be exchanged, its replacement. Inside `Shuffled` and `ShuffledProtocol` it lies
+between any two inputs of one unit's local event.
 """
 
 from sfumato.accounting.events.composed import MOST_TIMES, Mixture, Parallel, Repeat, Sequence
 from sfumato.accounting.events.event import Event
+from sfumato.accounting.events.hiding import Hiding
 from sfumato.accounting.events.iterates import LastIterate
 from sfumato.accounting.events.noises import Gaussian, GaussianMixture, Laplace, Noise, Response, Selection, Stated
 from sfumato.accounting.events.runs import PoissonRuns, RepeatAndSelect, Runs, TruncatedNegativeBinomial
@@ -21,6 +22,7 @@ from sfumato.accounting.events.samples import (
     Sampled,
     Sampling,
     Shuffled,
+    ShuffledProtocol,
     TruncatedPoisson,
     WithoutReplacement,
     WithReplacement,
@@ -47,6 +49,7 @@ __all__ = [
     "ExponentialSelection",
     "Gaussian",
     "GaussianMixture",
+    "Hiding",
     "Laplace",
     "LastIterate",
     "MatrixFactorization",
@@ -69,6 +72,7 @@ __all__ = [
     "Selection",
     "Sequence",
     "Shuffled",
+    "ShuffledProtocol",
     "SquareRoot",
     "Stated",
     "Strategy",

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import final
 
 from sfumato.accounting.events.event import Event, check_events
+from sfumato.accounting.events.hiding import Hiding
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer, probability
 from sfumato.plain import record
@@ -125,3 +126,24 @@ class Shuffled(Event):
     def __post_init__(self) -> None:
         check_events(self.event, name="event")
         object.__setattr__(self, "reports", integer(self.reports, "reports", least=1))
+
+
+@final
+@record("ShuffledProtocol")
+class ShuffledProtocol(Event):
+    """A `Shuffled` event whose local event is a protocol of which it is known how well its reports hide each other.
+
+    What the shuffler saves is worked out from ``hiding`` alone; ``event`` says what one report keeps.
+    """
+
+    event: Event
+    reports: int
+    hiding: Hiding
+
+    def __post_init__(self) -> None:
+        check_events(self.event, name="event")
+        object.__setattr__(self, "reports", integer(self.reports, "reports", least=1))
+        if not isinstance(self.hiding, Hiding):
+            raise BadArgument(
+                "hiding", "how well reports hide each other, such as Hiding.of_bits(0.5, 0.25)", self.hiding
+            )

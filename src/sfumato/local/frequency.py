@@ -63,7 +63,7 @@ class FrequencyProtocol(LocalProtocol["Frequencies"], Protocol):
         >>> from sfumato.local.response import Response
         >>> protocol = Response(Values(range(4)), Pure(1))
         >>> round(float(protocol.variance(users=100)), 4)
-        193.6886
+        159.8067
         """
         return support_variance(self.supports_truth, self.supports_other, users, Fraction(count))
 

@@ -1,0 +1,107 @@
+"""Compares local protocols with their peers: people a second (randomize and aggregate), and errors.
+
+Run it with `make bench-local`, after `make peers`. Errors are mean squared errors of shares times the number of people,
+so that contenders that serve fewer people in reasonable time can be compared; where a rival cuts and scales its counts,
+ours are the consistent ones at the same number of people. The last line: throughput over the best rival's for each
+protocol, our people a second in randomized response, the error of the best protocol over what theory says and over the
+best rival's, and the slowest bound for shuffled reports in seconds. `?` stands for what is not measured yet.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+from rich.table import Table
+
+from side_by_side.contest import Contender, Contest, Facts, hold, ratios_line
+
+OURS = "sfumato"
+CONTENDERS = (
+    Contender(OURS, "local/sfumato.py"),
+    Contender("multi-freq-ldpy", "local/multi_freq_ldpy.py", environment="multi_freq_ldpy"),
+    Contender("pure-ldp", "local/pure_ldp.py", environment="pure_ldp"),
+)
+PROTOCOLS = ("grr", "oue", "olh")
+
+
+def label(facts: Facts) -> str:
+    """Says in a few words what was just measured."""
+    return f"{facts['case']} {facts['kind']}"
+
+
+def one(contest: Contest, fact: str, **facts: object) -> float | None:
+    """A number of the only measurement of that description, if it was made."""
+    measured = contest.where(**facts)
+    return measured[0][fact] if measured else None
+
+
+def times_faster(contest: Contest, case: str) -> float | None:
+    """How many times the people a second of the best rival ours are."""
+    rivals = [facts["users_s"] for facts in contest.where(case=case, kind="frequencies") if facts["contender"] != OURS]
+    ours = one(contest, "users_s", contender=OURS, case=case, kind="frequencies")
+    return ours / max(rivals) if ours and rivals else None
+
+
+def against_rivals(contest: Contest) -> float | None:
+    """The error of our best protocol, made consistent, over the least of a rival's with as many people."""
+    shares = []
+    for facts in contest.where(kind="frequencies"):
+        same = one(contest, "error", contender=OURS, case="best", kind="consistent", people=facts["people"])
+        if facts["contender"] != OURS and same is not None:
+            shares.append(same / facts["error"])
+    return max(shares, default=None)
+
+
+def speeds(contest: Contest) -> Table:
+    """Draws the table of protocols."""
+    table = Table("protocol", "contender", "what", "people", "values", "people/s", "error · n", title="Local protocols")
+    for column in table.columns[3:]:
+        column.justify = "right"
+    for case in (*PROTOCOLS, "best"):
+        for facts in contest.where(case=case):
+            if "users_s" in facts:
+                cells = (
+                    f"{facts['people']:,}",
+                    f"{facts['values']:,}",
+                    f"{facts['users_s']:,.0f}",
+                    f"{facts['error']:.4g}",
+                )
+                table.add_row(case, facts["contender"], facts["kind"], *cells)
+        table.add_section()
+    return table
+
+
+def shuffles(contest: Contest) -> Table:
+    """Draws the table of bounds for shuffled reports."""
+    table = Table("local ε", "reports", "central ε at δ = 1e-8", "seconds", title="Shuffled reports")
+    for facts in contest.where(kind="shuffle"):
+        table.add_row(
+            f"{facts['local']:g}", f"1e{facts['power']}", f"{facts['epsilon']:.4g}", f"{facts['seconds']:.3g}"
+        )
+    return table
+
+
+def main() -> int:
+    """Holds the contest and prints the tables and the ratios."""
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    contest = hold(CONTENDERS, console=console, label=label)
+    console.print(speeds(contest))
+    console.print(shuffles(contest))
+    error, theory = (
+        one(contest, "error", contender=OURS, case="best", kind=kind) for kind in ("frequencies", "theory")
+    )
+    numbers = {case: times_faster(contest, case) for case in PROTOCOLS} | {
+        "grr_users_s": one(contest, "users_s", contender=OURS, case="grr", kind="frequencies"),
+        "mse_vs_theory": error / theory if error and theory else None,
+        "mse_vs_best_rival": against_rivals(contest),
+        "aggregate_vs_sql": None,
+        "shuffle_vs_best": None,
+        "shuffle_s": max((facts["seconds"] for facts in contest.where(kind="shuffle")), default=None),
+    }
+    print(ratios_line(numbers))
+    return 1 if OURS in contest.missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
