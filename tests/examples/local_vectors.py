@@ -18,6 +18,12 @@ from sfumato.local.values import Values
 
 GOLDEN = Path(__file__).parents[1] / "unit" / "golden" / "local_vectors.json"
 
+
+def of(order: int, prime: int, polynomial: int) -> dict[str, int]:
+    """What a recipe says of its field."""
+    return {"order": order, "prime": prime, "polynomial": polynomial}
+
+
 RECIPES: tuple[tuple[dict[str, Any], tuple[int, ...]], ...] = (
     ({"kind": "response", "cells": 2, "bits": 0, "truth": 1 << 52}, (0, 1)),
     ({"kind": "response", "cells": 1000, "bits": 0, "truth": 15449939443803}, (0, 517, 999)),
@@ -26,6 +32,9 @@ RECIPES: tuple[tuple[dict[str, Any], tuple[int, ...]], ...] = (
     ({"kind": "bits", "cells": 1, "bits": 3, "truth": 1 << 52, "lie": 2422389846105049}, (0, 2)),
     ({"kind": "bits", "cells": 1, "bits": 64, "truth": 1 << 52, "lie": 1}, (0, 63)),
     ({"kind": "bits", "cells": 1, "bits": 100, "truth": 5606622107000000, "lie": (1 << 53) - 1}, (0, 99)),
+    ({"kind": "hashed", "cells": 243, "bits": 0, "truth": (1 << 53) - 1, **of(3, 3, 3)}, (0, 3, 17)),
+    ({"kind": "hashed", "cells": 16384, "bits": 0, "truth": (1 << 53) - 1, **of(4, 2, 7)}, (0, 3, 17)),
+    ({"kind": "hashed", "cells": 6561, "bits": 0, "truth": (1 << 53) - 1, **of(9, 3, 10)}, (0, 3, 17)),
 )
 TIMES = 3
 DOMAINS: tuple[tuple[Values, tuple[Any, ...]], ...] = (

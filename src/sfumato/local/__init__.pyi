@@ -1,8 +1,13 @@
 from .choosing import Candidate, candidates, frequencies, why
 from .frequency import Frequencies, FrequencyProtocol
+from .hashing import LocalHashing
+from .metric_responses import MetricResponse, metric_response
+from .place_maps import PlaceDensity, PlaceRemap
+from .place_reports import Places, places
 from .protocol import LocalProtocol, Tally
 from .reports import Layout, Rejected, Reports
 from .response import Response
+from .shuffling import Shuffled, shuffled
 from .unary import UnaryEncoding
 from .values import Values
 
@@ -11,14 +16,23 @@ __all__ = [
     "Frequencies",
     "FrequencyProtocol",
     "Layout",
+    "LocalHashing",
     "LocalProtocol",
+    "MetricResponse",
+    "PlaceDensity",
+    "PlaceRemap",
+    "Places",
     "Rejected",
     "Reports",
     "Response",
+    "Shuffled",
     "Tally",
     "UnaryEncoding",
     "Values",
     "candidates",
     "frequencies",
+    "metric_response",
+    "places",
+    "shuffled",
     "why",
 ]

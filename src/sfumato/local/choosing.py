@@ -13,6 +13,7 @@ from sfumato.exact import Number, integer
 from sfumato.local.chances import read_epsilon
 from sfumato.local.device import HEAD
 from sfumato.local.frequency import FrequencyProtocol
+from sfumato.local.hashing import LocalHashing
 from sfumato.local.response import Response
 from sfumato.local.unary import UnaryEncoding
 from sfumato.local.values import Values
@@ -22,6 +23,7 @@ CLOSE = Fraction(101, 100)
 
 CANDIDATES: dict[str, Callable[[Values, Pure], FrequencyProtocol]] = {
     "response": Response,
+    "local hashing": LocalHashing,
     "optimized unary encoding": UnaryEncoding.optimized,
     "symmetric unary encoding": UnaryEncoding.symmetric,
     "thresholded histogram": UnaryEncoding.thresholded,

@@ -83,10 +83,62 @@ function bits(recipe, place, coins) {
   return [0n, coins.chance(recipe.truth) ? drawn | own : drawn];
 }
 
+/** Sums and products of a finite field of a prime power, row by row; the same tables as device.py makes. */
+function fieldTables(prime, polynomial) {
+  let order = 1;
+  while (order * prime <= polynomial) order *= prime;
+  const places = [];
+  for (let place = 1; place < order; place *= prime) places.push(place);
+  const digits = rule => places.reduce((total, place) => total + (rule(place) % prime) * place, 0);
+  const plus = (one, two) => digits(place => Math.floor(one / place) + Math.floor(two / place));
+  const scaled = (one, by) => digits(place => Math.floor(one / place) * by);
+  const minus = scaled(polynomial % order, prime - 1);
+  const sums = [];
+  const products = [];
+  for (let left = 0; left < order; left++) {
+    const row = [0];
+    for (let right = 1; right < order; right++) {
+      const moved = row[Math.floor(right / prime)] * prime;
+      const folded = plus(moved % order, scaled(minus, Math.floor(moved / order)));
+      row.push(plus(folded, scaled(left, right % prime)));
+    }
+    products.push(...row);
+    for (let right = 0; right < order; right++) sums.push(plus(left, right));
+  }
+  return [sums, products];
+}
+
+/** The inner product of two rows of digits over the field of a recipe. */
+function inner(recipe, left, right) {
+  const order = BigInt(recipe.order);
+  const [sums, products] = recipe.order === recipe.prime ? [] : fieldTables(recipe.prime, recipe.polynomial);
+  let total = 0n;
+  for (; right > 0n; left /= order, right /= order) {
+    const [one, two] = [left % order, right % order];
+    total = sums ? BigInt(sums[Number(total * order) + products[Number(one * order + two)]]) : total + one * two;
+  }
+  return total % order;
+}
+
+/** The code of a value, whose digits are a 1 and any lower ones. */
+function point(order, place) {
+  let block = 1n;
+  for (; place >= block; block *= order) place -= block;
+  return place + block;
+}
+
+function hashed(recipe, place, coins) {
+  const order = BigInt(recipe.order);
+  const seed = coins.below(BigInt(recipe.cells) / order);
+  const told = coins.chance(recipe.truth);
+  return [seed * order + (told ? inner(recipe, seed, point(order, BigInt(place))) : coins.below(order)), 0n];
+}
+
 /** How a report is drawn, by the kind of recipe. */
 export const KINDS = new Map([
   ["response", response],
   ["bits", bits],
+  ["hashed", hashed],
 ]);
 
 /** Which entry of a recipe says how many values there are, for kinds where one does. */

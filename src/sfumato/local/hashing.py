@@ -37,7 +37,7 @@ MOST_CELLS = 1 << 24
 @guarantee(
     claim="a public seed, and its bucket by randomized response over g: P(report | v) <= e^epsilon P(report | w)",
     proof="proofs/local_codes.md#hashing",
-    reviewed="",
+    reviewed="5c4e12aef03b",
 )
 def hashed_weight(epsilon: Fraction, buckets: int) -> int:
     """The chance that a report is made of the bucket of the truth, rounded down, in 53 binary digits."""

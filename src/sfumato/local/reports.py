@@ -107,9 +107,7 @@ def read_messages(messages: Iterable[bytes], head: bytes, layout: Layout) -> Ite
         yield reports, rejected
 
 
-def read_piece(
-    piece: Sequence[bytes], head: bytes, layout: Layout
-) -> tuple[Reports, NDArray[np.int64], Rejected]:
+def read_piece(piece: Sequence[bytes], head: bytes, layout: Layout) -> tuple[Reports, NDArray[np.int64], Rejected]:
     """Reads some messages at once: the reports, the places of their messages in the piece, and what was left out."""
     if not all(isinstance(one, bytes | bytearray | memoryview) for one in piece):
         raise BadArgument("reports", "messages (bytes), or what randomize_many() gave", type(piece[0]).__name__)
