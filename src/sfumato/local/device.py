@@ -139,7 +139,7 @@ def _inner(recipe: Recipe, left: int, right: int) -> int:
             left, one = divmod(left, order)
             right, two = divmod(right, order)
             total += one * two
-        return total % order
+        return int(total % order)
     sums, products = field_tables(prime, recipe["polynomial"])
     while right:
         left, one = divmod(left, order)

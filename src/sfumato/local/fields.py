@@ -68,13 +68,16 @@ class Field:
     def times(self, one: NDArray[np.int64], two: NDArray[np.int64]) -> NDArray[np.int64]:
         """Products, entry by entry."""
         if self.order == self.prime:
-            return one * two % self.order
-        return _table(self, 1)[one * self.order + two]
+            products: NDArray[np.int64] = one * two % self.order
+        else:
+            products = _table(self, 1)[one * self.order + two]
+        return products
 
     def plus(self, one: NDArray[np.int64], two: NDArray[np.int64]) -> NDArray[np.int64]:
         """Sums, entry by entry."""
         if self.order == self.prime:
-            return (one + two) % self.order
+            sums: NDArray[np.int64] = (one + two) % self.order
+            return sums
         return one ^ two if self.prime == 2 else _table(self, 0)[one * self.order + two]
 
     def minus(self, one: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -87,7 +90,8 @@ class Field:
         if self.order == self.prime:
             return np.array([0, *(pow(one, -1, self.order) for one in range(1, self.order))], dtype=np.int64)
         products = self.times(every[:, None], every[None, :])
-        return np.argmax(products == 1, axis=1)
+        inverse: NDArray[np.int64] = np.argmax(products == 1, axis=1).astype(np.int64)
+        return inverse
 
     def inner(self, left: NDArray[np.int64], right: NDArray[np.int64], length: int) -> NDArray[np.int64]:
         """Inner products of vectors of a length, one by one."""
@@ -118,7 +122,7 @@ def length_for(order: int, count: int) -> int:
 
 def points_of(order: int, length: int) -> int:
     """The number of points: (order^length − 1) / (order − 1)."""
-    return (order**length - 1) // (order - 1)
+    return int(order**length - 1) // (order - 1)
 
 
 def point_codes(order: int, count: int) -> NDArray[np.int64]:
@@ -164,7 +168,8 @@ def _exchanged(table: NDArray[np.int64], of: Field, length: int) -> NDArray[np.i
             taken = of.plus(np.full_like(moved, bucket), moved) * order + every[None, :]
             fresh[bucket] = rows[taken].sum(axis=1).T
         table = fresh.reshape(order, -1)
-    return table[0]
+    counts: NDArray[np.int64] = table[0]
+    return counts
 
 
 def fitting(count: int, most_cells: int, extra: int) -> Iterator[tuple[int, int]]:

@@ -74,7 +74,8 @@ class LocalProtocol(Protocol[Estimated]):
 
     def publish(self) -> str:
         """What devices need, as a JSON text: format, recipe, its tag, and the list of values where there is one."""
-        return published(_recipe(self), getattr(self, "values", None))
+        same: Any = self
+        return published(_recipe(same), getattr(self, "values", None))
 
     def randomize(self, value: Any, *, entropy: Entropy | None = None) -> bytes:
         """Randomizes one value, on the device: a short message of a fixed length."""

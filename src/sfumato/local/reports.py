@@ -113,7 +113,7 @@ def read_piece(piece: Sequence[bytes], head: bytes, layout: Layout) -> tuple[Rep
         raise BadArgument("reports", "messages (bytes), or what randomize_many() gave", type(piece[0]).__name__)
     size = HEAD + layout.size
     whole = np.flatnonzero(np.fromiter((len(one) == size for one in piece), dtype=np.bool_, count=len(piece)))
-    right = b"".join(bytes(piece[place]) for place in whole)
+    right = b"".join(bytes(piece[place]) for place in whole.tolist())
     rows = np.frombuffer(right, dtype=np.uint8).reshape(len(whole), size)
     own = np.all(rows[:, :HEAD] == np.frombuffer(head, dtype=np.uint8), axis=1)
     reports, good = _unpacked(rows[own, HEAD:], head, layout)

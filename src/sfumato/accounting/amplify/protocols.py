@@ -37,7 +37,7 @@ def generic_delta(epsilon0: Fraction, reports: int, epsilon: Fraction, least: Fr
     claim="delta(epsilon) of n shuffled reports of a randomizer with these own sets is at most this; "
     "never above that of any randomizer with its epsilon0",
     proof="proofs/shuffling.md#protocols",
-    reviewed="85487fa1396a",
+    reviewed="ce68b08dfd03",
 )
 def protocol_delta(hiding: Hiding, reports: int, epsilon: Fraction, least: Fraction = LEAST) -> Fraction:
     """A δ at an ε for shuffled reports of a protocol, rounded up."""
@@ -47,7 +47,7 @@ def protocol_delta(hiding: Hiding, reports: int, epsilon: Fraction, least: Fract
     only, into, out = hiding.share - hiding.overlap, hiding.inside / hiding.share, hiding.blanket
     alone = upper(lambda: ball(only) * (ball(into - out) - ball(epsilon).expm1() * ball(out)))
     general = generic_delta(epsilon0, reports, epsilon, least)
-    return max(Fraction(0), min(Fraction(alone), general, sum_delta(hiding.atoms, reports, epsilon)))
+    return Fraction(max(0, min(Fraction(alone), general, sum_delta(hiding.atoms, reports, epsilon))))
 
 
 def protocol_spread(hiding: Hiding, reports: int) -> float:

@@ -88,8 +88,9 @@ def _local(value: Number | Hiding) -> Fraction | Hiding:
 
 
 def _delta_at(local: Fraction | Hiding, reports: int, epsilon: Fraction, least: Fraction) -> Fraction:
-    known = isinstance(local, Hiding)
-    return protocol_delta(local, reports, epsilon, least) if known else generic_delta(local, reports, epsilon, least)
+    if isinstance(local, Hiding):
+        return protocol_delta(local, reports, epsilon, least)
+    return generic_delta(local, reports, epsilon, least)
 
 
 def _guess(aim: float, one: tuple[Fraction, float], other: tuple[Fraction, float]) -> Fraction:

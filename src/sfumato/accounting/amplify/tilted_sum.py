@@ -77,7 +77,7 @@ class Tilt:
     @property
     def places(self) -> Floats:
         """The points after the first, in units of the tilt; exact, as the step has ten digits and they are few."""
-        return self.step * np.arange(1, math.ceil(REACH / (self.noise * self.step)) + 1)
+        return self.step * np.arange(1, math.ceil(REACH / (self.noise * self.step)) + 1, dtype=np.float64)
 
 
 def _cumulants(values: Sequence[float], chances: Sequence[float], tilt: float) -> tuple[float, float]:
