@@ -8,11 +8,15 @@ from .protocol import LocalProtocol, Tally
 from .reports import Layout, Rejected, Reports
 from .response import Response
 from .shuffling import Shuffled, shuffled
+from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
 from .unary import UnaryEncoding
 from .values import Values
 
 __all__ = [
+    "Belief",
     "Candidate",
+    "CoinSurvey",
+    "Deniability",
     "Frequencies",
     "FrequencyProtocol",
     "Layout",
@@ -26,6 +30,8 @@ __all__ = [
     "Reports",
     "Response",
     "Shuffled",
+    "SurveyEstimate",
+    "SurveyPlan",
     "Tally",
     "UnaryEncoding",
     "Values",

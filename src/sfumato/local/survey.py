@@ -176,8 +176,8 @@ class CoinSurvey:
         return (
             f"{self.question}\n"
             f"Your answer is sent as it is with probability {self._first}; else a fair coin, tossed on this device, "
-            f"answers for you. Nobody else learns which. One answer changes the odds of your truth by a factor of {kept} "
-            "at most."
+            "answers for you. Nobody else learns which. "
+            f"One answer changes the odds of your truth by a factor of {kept} at most."
         )
 
     def answer(self, truth: bool, *, entropy: Entropy | None = None) -> bool:  # noqa: FBT001
