@@ -91,8 +91,8 @@ You need: {needed.lower()}, and a place where nobody sees what you throw. Tell n
     [ ] yes      [ ] no
 
 Why this is safe: step 2 happens with probability {truth}, and nobody but you knows whether it did. Of all people for
-whom the truth is no, {yes_if_no} tick yes ({float(yes_if_no):.3g} of them), and as many of those for whom it is yes tick
-no. Whatever you tick, you can say that it was the coin. Whoever sees it may change the odds of the truth by a
+whom the truth is no, {yes_if_no} tick yes ({float(yes_if_no):.3g} of them), and as many of those for whom it is yes
+tick no. Whatever you tick, you can say that it was the coin. Whoever sees it may change the odds of the truth by a
 factor of {reported / (1 - reported)} at most ({float(reported / (1 - reported)):.3g}). From all sheets together, the
 share of yes can be worked out all the same.
 """
