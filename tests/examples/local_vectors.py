@@ -24,7 +24,9 @@ def of(order: int, prime: int, polynomial: int) -> dict[str, int]:
     return {"order": order, "prime": prime, "polynomial": polynomial}
 
 
-RECIPES: tuple[tuple[dict[str, Any], tuple[int, ...]], ...] = (
+TOLD = {"kind": "response", "cells": 300, "bits": 0, "truth": 1 << 52}
+BITS = {"kind": "bits", "cells": 1, "bits": 9, "truth": 1 << 52, "lie": 1 << 50}
+RECIPES: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
     ({"kind": "response", "cells": 2, "bits": 0, "truth": 1 << 52}, (0, 1)),
     ({"kind": "response", "cells": 1000, "bits": 0, "truth": 15449939443803}, (0, 517, 999)),
     ({"kind": "response", "cells": 257, "bits": 0, "truth": 0}, (0, 256)),
@@ -35,6 +37,10 @@ RECIPES: tuple[tuple[dict[str, Any], tuple[int, ...]], ...] = (
     ({"kind": "hashed", "cells": 243, "bits": 0, "truth": (1 << 53) - 1, **of(3, 3, 3)}, (0, 3, 17)),
     ({"kind": "hashed", "cells": 16384, "bits": 0, "truth": (1 << 53) - 1, **of(4, 2, 7)}, (0, 3, 17)),
     ({"kind": "hashed", "cells": 6561, "bits": 0, "truth": (1 << 53) - 1, **of(9, 3, 10)}, (0, 3, 17)),
+    (
+        {"kind": "one of", "cells": 301, "bits": 9, "parts": [TOLD, BITS], "weights": [1, 2]},
+        ([0, 8], [299, 0], [17, 3]),
+    ),
 )
 TIMES = 3
 DOMAINS: tuple[tuple[Values, tuple[Any, ...]], ...] = (

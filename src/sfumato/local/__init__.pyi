@@ -2,6 +2,7 @@ from .choosing import Candidate, candidates, frequencies, why
 from .frequency import Frequencies, FrequencyProtocol
 from .hashing import LocalHashing
 from .metric_responses import MetricResponse, metric_response
+from .one_of import OneOf
 from .place_maps import PlaceDensity, PlaceRemap
 from .place_reports import Places, places
 from .protocol import LocalProtocol, Tally
@@ -23,6 +24,7 @@ __all__ = [
     "LocalHashing",
     "LocalProtocol",
     "MetricResponse",
+    "OneOf",
     "PlaceDensity",
     "PlaceRemap",
     "Places",

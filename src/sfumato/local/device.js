@@ -134,11 +134,27 @@ function hashed(recipe, place, coins) {
   return [seed * order + (told ? inner(recipe, seed, point(order, BigInt(place))) : coins.below(order)), 0n];
 }
 
+function oneOf(recipe, values, coins) {
+  let drawn = coins.below(recipe.weights.reduce((total, weight) => total + weight, 0));
+  let first = 0n;
+  for (let at = 0; at < recipe.parts.length; at++) {
+    const weight = BigInt(recipe.weights[at]);
+    if (drawn < weight) {
+      const [number, bits] = draw(recipe.parts[at], values[at], coins);
+      return [first + number, bits];
+    }
+    drawn -= weight;
+    first += BigInt(recipe.parts[at].cells);
+  }
+  throw new Error("the number drawn is below the sum of the weights");
+}
+
 /** How a report is drawn, by the kind of recipe. */
 export const KINDS = new Map([
   ["response", response],
   ["bits", bits],
   ["hashed", hashed],
+  ["one of", oneOf],
 ]);
 
 /** Which entry of a recipe says how many values there are, for kinds where one does. */

@@ -156,10 +156,22 @@ def _hashed(recipe: Recipe, value: Any, coins: Coins) -> Drawn:
     return seed * order + (_inner(recipe, seed, _point(order, value)[0]) if told else coins.below(order)), 0
 
 
+def _one_of(recipe: Recipe, value: Any, coins: Coins) -> Drawn:
+    """A report of one of several recipes, drawn by their weights; its cells come after those of the recipes before."""
+    drawn, first = coins.below(sum(recipe["weights"])), 0
+    for weight, part, own in zip(recipe["weights"], recipe["parts"], value, strict=True):
+        if drawn < weight:
+            number, bits = draw(part, own, coins)
+            return first + number, bits
+        drawn, first = drawn - weight, first + part["cells"]
+    raise AssertionError("the number drawn is below the sum of the weights")
+
+
 KINDS: dict[str, Callable[[Recipe, Any, Coins], Drawn]] = {
     "response": _response,
     "bits": _bits,
     "hashed": _hashed,
+    "one of": _one_of,
 }
 """How a report is drawn, by the kind of recipe."""
 

@@ -16,6 +16,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.accounting.events.hiding import Hiding
 from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import Entropy
 from sfumato.exact import integer
@@ -115,6 +116,16 @@ class LocalHashing(FrequencyProtocol):
     def supports_truth(self) -> Fraction:
         """The chance of the bucket of the true value."""
         return Fraction(self._truth, WHOLE) + Fraction(WHOLE - self._truth, WHOLE * self._field.order)
+
+    @property
+    @guarantee(
+        claim="a value owns the pairs of a seed and its bucket; two values collide for 1 seed in g",
+        proof="proofs/local.md#shuffling",
+        reviewed="05f9169950e4",
+    )
+    def hiding(self) -> Hiding:
+        """A value owns the pairs of a seed and the bucket that it falls into."""
+        return Hiding.of_hashing(self._field.order, self.supports_truth, collisions=self.supports_other)
 
     def recipe(self) -> dict[str, Any]:
         """The field, the number of cells, and the chance of the truth."""

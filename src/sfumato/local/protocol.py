@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.accounting.events import Event, Stated
+from sfumato.accounting.events.hiding import Hiding
 from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
@@ -50,11 +51,11 @@ class LocalProtocol(Protocol[Estimated]):
         """What the device's randomizer is given for a value; refuses what is outside the domain."""
 
     @abstractmethod
-    def inputs_of(self, values: Any) -> NDArray[Any]:
-        """The same for many values at once."""
+    def inputs_of(self, values: Any) -> Any:
+        """The same for many values at once, in whatever form ``draw`` takes."""
 
     @abstractmethod
-    def draw(self, inputs: NDArray[Any], entropy: Entropy) -> Drawn:
+    def draw(self, inputs: Any, entropy: Entropy) -> Drawn:
         """Draws one report for each input: the law of the recipe, for many at once."""
 
     @abstractmethod
@@ -65,6 +66,11 @@ class LocalProtocol(Protocol[Estimated]):
     def event(self) -> Event:
         """One report, as the accountant knows it."""
         return Stated(self.loss, note=f"a local report: {self.recipe()['kind']}")
+
+    @property
+    def hiding(self) -> Hiding | None:
+        """How well shuffled reports hide each other; None where only the loss is known."""
+        return None
 
     @property
     def head(self) -> bytes:
@@ -104,6 +110,14 @@ class LocalProtocol(Protocol[Estimated]):
                 "the reports", "of this protocol: values, loss and all parameters must be the same", "those of another"
             )
         return self.estimate(tally)
+
+
+def a_protocol(value: Any) -> LocalProtocol[Any]:
+    """A local protocol, or a refusal of whatever else was given for one."""
+    if LocalProtocol not in type(value).__mro__:
+        raise BadArgument("protocol", "a local protocol, such as sf.local.frequencies(…) gives", value)
+    protocol: LocalProtocol[Any] = value
+    return protocol
 
 
 @lru_cache(maxsize=256)

@@ -26,11 +26,15 @@ AT_ONCE = 1 << 16
 @final
 @dataclass(frozen=True)
 class Layout:
-    """What a report consists of: a number below ``cells``, then ``bits`` bits (``ones`` of them set, if stated)."""
+    """What a report consists of: a number below ``cells``, then ``bits`` bits (``ones`` of them set, if stated).
+
+    ``parts`` are the layouts of several questions whose cells follow each other, where a report answers one of them.
+    """
 
     cells: int
     bits: int = 0
     ones: int | None = None
+    parts: tuple[Layout, ...] = ()
 
     @property
     def words(self) -> int:
@@ -74,6 +78,7 @@ class Reports:
 class Rejected:
     """How many messages were not counted, and why: of a wrong length, of another protocol, or of impossible content.
 
+    A message is of another protocol, whatever its length, if its first bytes are not those of this one.
     ``excess`` are those of senders who sent more than they may.
     """
 
@@ -117,7 +122,8 @@ def read_piece(piece: Sequence[bytes], head: bytes, layout: Layout) -> tuple[Rep
     rows = np.frombuffer(right, dtype=np.uint8).reshape(len(whole), size)
     own = np.all(rows[:, :HEAD] == np.frombuffer(head, dtype=np.uint8), axis=1)
     reports, good = _unpacked(rows[own, HEAD:], head, layout)
-    rejected = Rejected(len(piece) - len(whole), int(np.sum(~own)), int(np.sum(~good)))
+    cut = sum(len(one) != size and bytes(one[:HEAD]) == head[: len(one)] for one in piece)
+    rejected = Rejected(cut, len(piece) - cut - int(np.sum(own)), int(np.sum(~good)))
     return reports, whole[own][good], rejected
 
 
@@ -130,11 +136,24 @@ def _unpacked(payloads: NDArray[np.uint8], head: bytes, layout: Layout) -> tuple
     cells = wide.view("<u8").reshape(-1)
     bits = octets.view("<u8").astype(np.uint64, copy=False).reshape(len(payloads), layout.words)
     good = cells < np.uint64(layout.cells)
-    if layout.bits % 64:
-        good &= bits[:, -1] >> np.uint64(layout.bits % 64) == 0
-    if layout.ones is not None:
-        good &= np.bitwise_count(bits).sum(axis=1) == layout.ones
+    good[good] = _possible(cells[good].astype(np.int64), bits[good], layout)
     return Reports(head, layout, cells[good].astype(np.int64), bits[good]), good
+
+
+def _possible(cells: NDArray[np.int64], bits: NDArray[np.uint64], layout: Layout) -> NDArray[np.bool_]:
+    """Which reports a device could have sent: no bit beyond the last, as many ones as stated, in each part alike."""
+    own = bits[:, : layout.words]
+    good = ~np.asarray(bits[:, layout.words :].any(axis=1))
+    if layout.bits % 64:
+        good &= own[:, -1] >> np.uint64(layout.bits % 64) == 0
+    if layout.ones is not None:
+        good &= np.bitwise_count(own).sum(axis=1) == layout.ones
+    first = 0
+    for part in layout.parts:
+        here = np.flatnonzero((cells >= first) & (cells < first + part.cells))
+        good[here] &= _possible(cells[here] - first, bits[here], part)
+        first += part.cells
+    return good
 
 
 def sums_of(reports: Reports) -> NDArray[np.int64]:

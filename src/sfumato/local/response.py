@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.accounting import events
+from sfumato.accounting.events.hiding import Hiding
 from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import Entropy
 from sfumato.exact import ball
@@ -85,6 +86,16 @@ class Response(FrequencyProtocol):
     def supports_truth(self) -> Fraction:
         """The chance of the true value: of all that are drawn without looking, some are true too."""
         return Fraction(self._truth, WHOLE) + self.supports_other
+
+    @property
+    @guarantee(
+        claim="each of k values owns one report, of its chance of the truth",
+        proof="proofs/local.md#shuffling",
+        reviewed="10b75c2d3499",
+    )
+    def hiding(self) -> Hiding:
+        """A value owns itself."""
+        return Hiding.of_response(len(self.values), self.supports_truth)
 
     def recipe(self) -> dict[str, Any]:
         """The number of cells, and the chance of the truth."""

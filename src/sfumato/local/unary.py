@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.accounting.events.hiding import Hiding
 from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -104,6 +105,16 @@ class UnaryEncoding(FrequencyProtocol):
     def supports_other(self) -> Fraction:
         """The chance of a 1 for another value."""
         return Fraction(self.lie, WHOLE)
+
+    @property
+    @guarantee(
+        claim="a value owns the reports with its bit set; two such sets share q^2",
+        proof="proofs/local.md#shuffling",
+        reviewed="1fb3c2039bc0",
+    )
+    def hiding(self) -> Hiding:
+        """A value owns the reports in which its bit is set."""
+        return Hiding.of_bits(self.supports_truth, self.supports_other)
 
     def recipe(self) -> dict[str, Any]:
         """The number of bits, and the two chances."""

@@ -11,14 +11,13 @@ from typing import Any
 
 import pytest
 from tests.examples import local_vectors
+from tests.unit.local.javascript import in_javascript
 
 import sfumato as sf
 from sfumato.errors import BadArgument
 from sfumato.local import Response, UnaryEncoding, Values, device
 
 GOLDEN: list[dict[str, Any]] = json.loads(local_vectors.GOLDEN.read_text(encoding="utf-8"))
-HERE = Path(__file__).parent
-JAVASCRIPT = Path(str(device.__file__)).with_suffix(".js")
 PUBLISHED = Response(Values(["a", "b"]), sf.Pure(1)).publish()
 
 
@@ -56,19 +55,6 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "list": (PUBLISHED, ["a"], "the value must be one of those that the protocol lists"),
     "place": (PUBLISHED, 0, "the value must be one of those that the protocol lists"),
 }
-
-
-def in_javascript(vectors: list[dict[str, Any]], wrong: list[dict[str, Any]]) -> dict[str, Any]:
-    node = shutil.which("node") or shutil.which("nodejs")
-    if node is None:
-        pytest.skip("needs node (scripts/debian-packages)")
-    given = json.dumps({"device": str(JAVASCRIPT), "vectors": vectors, "wrong": wrong})
-    ran = subprocess.run(
-        [node, str(HERE / "device_vectors.mjs")], input=given, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert ran.returncode == 0, ran.stderr
-    answer: dict[str, Any] = json.loads(ran.stdout)
-    return answer
 
 
 def test_python_makes_the_golden_messages() -> None:
