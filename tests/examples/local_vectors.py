@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.local import device
-from sfumato.local.published import published
+from sfumato.local.published import listed_domain, published
 from sfumato.local.values import Values
 
 GOLDEN = Path(__file__).parents[1] / "unit" / "golden" / "local_vectors.json"
@@ -72,7 +72,7 @@ def made() -> Iterator[dict[str, Any]]:
                 sent = device.message(recipe, place, octets=stream)
                 yield {"recipe": recipe, "place": place, "octets": stream.taken.hex(), "message": sent.hex()}
     for number, (values, asked) in enumerate(DOMAINS):
-        text = published({"kind": "response", "cells": len(values), "bits": 0, "truth": 1 << 52}, values)
+        text = published({"kind": "response", "cells": len(values), "bits": 0, "truth": 1 << 52}, listed_domain(values))
         client = device.Client.read(text)
         for at, value in enumerate(asked):
             stream = Stream(f"client {number} {at}")

@@ -120,7 +120,7 @@ def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Import):
             yield from ((node.lineno, name.name) for name in node.names)
         elif isinstance(node, ast.ImportFrom):
-            module = node.module or ""
+            module = "." * node.level + (node.module or "")
             yield from ((node.lineno, f"{module}.{name.name}") for name in node.names)
 
 
@@ -141,8 +141,10 @@ def layer_faults(layer: str, source: str) -> Iterator[str]:
                 continue
             elif there != layer and (RANK[there] >= RANK[layer] or there in FORBIDDEN.get(layer, ())):
                 yield f"line {line}: {layer} must not import {there}"
+        elif not package and not rest.startswith("."):
+            continue  # one dot stays in the folder
         elif package not in sys.stdlib_module_names and layer not in ALLOWED_IN.get(package, ()):
-            yield f"line {line}: {layer} must not import {package}"
+            yield f"line {line}: {layer} must not import {package or name}"
 
 
 def random_faults(layer: str, source: str) -> Iterator[str]:
@@ -208,6 +210,7 @@ def test_the_faults_of_all_files_are_told_together(tmp_path: Path) -> None:
         ("core", "import numpy as np, polars"),
         ("mechanisms", "import sfumato"),
         ("helpers", "import math"),
+        ("local", "from ..core import space"),
     ],
 )
 def test_wrong_arrows_are_found(layer: str, source: str) -> None:
@@ -221,6 +224,7 @@ def test_wrong_arrows_are_found(layer: str, source: str) -> None:
         ("noise", "import math\nimport numpy as np\nfrom sfumato.noise.uniform import below"),
         ("charts", "def draw():\n    import altair"),
         ("cli", "from sfumato.service import ask\nimport typer"),
+        ("local", "from .coins import Coins\nfrom . import codes"),
         ("__init__", "from sfumato.mechanisms.additive import laplace"),
     ],
 )

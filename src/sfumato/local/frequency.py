@@ -22,6 +22,7 @@ from sfumato.accounting.losses.measures import Pure
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, probability
 from sfumato.local.protocol import LocalProtocol, Tally
+from sfumato.local.published import listed_domain
 from sfumato.local.reports import NONE_REJECTED, Rejected
 from sfumato.local.values import Values
 
@@ -48,6 +49,10 @@ class FrequencyProtocol(LocalProtocol["Frequencies"], Protocol):
     @abstractmethod
     def support(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many reports support each value, from the sums of a tally."""
+
+    def domain(self) -> dict[str, Any]:
+        """The public list of values."""
+        return listed_domain(self.values)
 
     def input_of(self, value: Any) -> Any:
         """The place of a value in the list."""

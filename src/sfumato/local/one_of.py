@@ -84,6 +84,11 @@ class OneOf(LocalProtocol[tuple[Any, ...]]):
             "weights": list(self.weights),
         }
 
+    def domain(self) -> dict[str, Any] | None:
+        """The domains of all questions; none where one has none."""
+        domains = [part.domain() for part in self.parts]
+        return None if None in domains else {"each": domains}
+
     def input_of(self, value: Any) -> list[Any]:
         """What each question's randomizer is given: a person's answers, in the order of the questions."""
         answers = _one_each(value, len(self.parts))

@@ -46,6 +46,10 @@ class LocalProtocol(Protocol[Estimated]):
     def recipe(self) -> dict[str, Any]:
         """What a device needs to know: texts and whole numbers, ready for JSON (`sfumato.local.device`)."""
 
+    def domain(self) -> dict[str, Any] | None:
+        """What values people may have, in a form of `device.DOMAINS`; None where a device must prepare its input."""
+        return None
+
     @abstractmethod
     def input_of(self, value: Any) -> Any:
         """What the device's randomizer is given for a value; refuses what is outside the domain."""
@@ -79,9 +83,9 @@ class LocalProtocol(Protocol[Estimated]):
         return _head(same)
 
     def publish(self) -> str:
-        """What devices need, as a JSON text: format, recipe, its tag, and the list of values where there is one."""
+        """What devices need, as a JSON text: format, recipe, its tag, and what values people may have."""
         same: Any = self
-        return published(_recipe(same), getattr(self, "values", None))
+        return published(_recipe(same), self.domain())
 
     def randomize(self, value: Any, *, entropy: Entropy | None = None) -> bytes:
         """Randomizes one value, on the device: a short message of a fixed length."""

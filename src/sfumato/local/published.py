@@ -1,4 +1,4 @@
-"""What a protocol tells devices: one JSON text, which `device.py` and `device.js` read alike."""
+"""What a protocol tells devices: one JSON text, which `device` and `device.js` read alike."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import BadArgument, Unseen
-from sfumato.local.device import BITS, FORMAT, Recipe, tag
+from sfumato.local.device import BITS, FORMAT, Domain, Recipe, tag
 from sfumato.local.values import Values
 
 
-def published(recipe: Recipe, values: Any = None) -> str:
-    """The text that a protocol publishes: its format, recipe and tag, and its list of values if it has one.
+def published(recipe: Recipe, domain: Domain | None) -> str:
+    """The text that a protocol publishes: its format, recipe and tag, and what values people may have.
 
     >>> recipe = {"kind": "bits", "cells": 1, "bits": 2, "truth": 2, "lie": 1}
-    >>> json.loads(published(recipe, Values(["a", "b"])))["tag"]
+    >>> json.loads(published(recipe, listed_domain(Values(["a", "b"]))))["tag"]
     '01aa15c55c'
     """
-    domain = _domain(values) if isinstance(values, Values) else None
     stated = {"format": FORMAT, "tag": tag(recipe).hex(), "recipe": dict(recipe), "domain": domain}
     return json.dumps(stated, ensure_ascii=True, allow_nan=False)
 
 
-def _domain(values: Values) -> dict[str, Any]:
+def listed_domain(values: Values) -> dict[str, Any]:
+    """A public list of values, as devices read it."""
     listed, other = values.listed, None if values.other is None else _plain(values.other)
     if isinstance(listed, range):
         return {"range": [_plain(part) for part in (listed.start, listed.stop, listed.step)], "other": other}

@@ -44,7 +44,7 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "domain": (
         changed(domain=None),
         "a",
-        "the protocol publishes no list of values: prepare its input and call message()",
+        "the protocol publishes no domain that this device knows: prepare its input and call message()",
     ),
     "length": (
         changed(recipe=UNEVEN, tag=device.tag(UNEVEN).hex()),
@@ -112,7 +112,7 @@ def test_the_device_module_needs_no_other_package(tmp_path: Path) -> None:
     inside = asks.format("import sfumato.local.device")
     ran = subprocess.run([sys.executable, "-c", inside], capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 0, ran.stderr
-    shutil.copy(str(device.__file__), tmp_path / "device.py")
+    shutil.copytree(Path(str(device.__file__)).parent, tmp_path / "device")
     alone = "import device\nprint(device.Client.read(sys.argv[1]).randomize('b', octets=os.urandom).hex())"
     ran = subprocess.run(
         [

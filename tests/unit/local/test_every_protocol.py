@@ -77,6 +77,16 @@ def test_recipes_survive_their_way_as_text(name: str) -> None:
     assert json.loads(protocol.publish())["tag"] == protocol.head.hex()
 
 
+@pytest.mark.parametrize("name", SMALL)
+def test_what_is_published_is_enough_for_a_device(name: str) -> None:
+    """A device that reads a value by the published domain sends what the protocol sends."""
+    example, protocol = EXAMPLES[name], EXAMPLES[name].build()
+    client = device.Client.read(protocol.publish())
+    for value in example.values:
+        sent = client.randomize(value, octets=Stream("same"))
+        assert sent == device.message(protocol.recipe(), protocol.input_of(value), octets=Stream("same"))
+
+
 def test_javascript_sends_what_python_sends() -> None:
     vectors = []
     for name in EXAMPLES:
@@ -87,5 +97,7 @@ def test_javascript_sends_what_python_sends() -> None:
             vectors.append(
                 {"recipe": protocol.recipe(), "place": given, "octets": stream.taken.hex(), "message": message.hex()}
             )
+            shown = list(value) if isinstance(value, tuple) else value
+            vectors.append({**vectors[-1], "recipe": None, "published": protocol.publish(), "value": shown})
     answers = in_javascript(vectors, [])["made"]
     assert answers == [{"message": one["message"], "taken": len(one["octets"]) // 2} for one in vectors]

@@ -1,4 +1,4 @@
-// What runs on the device: turns one value into one report. The twin of device.py: from the same random bytes, the same
+// What runs on the device: turns one value into one report. The twin of the folder it lies in: from the same random bytes, the same
 // message to the byte.
 //
 // A module without dependencies, for browsers and for node (there: name it device.mjs, or say "type": "module"):
@@ -19,7 +19,7 @@ const ones = count => (1n << BigInt(count)) - 1n;
 const bitLength = number => (number === 0n ? 0 : number.toString(2).length);
 const numberSize = cells => (bitLength(BigInt(cells) - 1n) + 7) >> 3;
 
-/** Coins made of random bytes, taken in the same order as device.py takes them. */
+/** Coins made of random bytes, taken in the same order as the Python twin takes them. */
 export class OctetCoins {
   constructor(octets) {
     if (typeof octets !== "function") throw new TypeError("octets must be a function: a count to so many random bytes");
@@ -83,7 +83,7 @@ function bits(recipe, place, coins) {
   return [0n, coins.chance(recipe.truth) ? drawn | own : drawn];
 }
 
-/** Sums and products of a finite field of a prime power, row by row; the same tables as device.py makes. */
+/** Sums and products of a finite field of a prime power, row by row; the same tables as the Python twin makes. */
 function fieldTables(prime, polynomial) {
   let order = 1;
   while (order * prime <= polynomial) order *= prime;
@@ -222,42 +222,76 @@ export class Client {
     if ([...head].map(octet => octet.toString(16).padStart(2, "0")).join("") !== stated.tag) {
       throw new RangeError("the tag is not that of the recipe: it was changed on its way, or misread");
     }
-    return new Client(recipe, head, domain);
+    return new Client(recipe, head, readerOf(domain, recipe));
   }
 
-  constructor(recipe, head, domain) {
+  constructor(recipe, head, reader) {
     this.recipe = recipe;
     this.head = head;
-    this.range = domain?.range;
-    this.places = new Map((domain?.values ?? []).map((value, place) => [value, place]));
-    this.other = domain?.other ?? null;
-    if (!domain || (this.range === undefined) === (domain.values === undefined)) {
-      throw new RangeError("the protocol publishes no list of values: prepare its input and call message()");
-    }
-    const options = this.range === undefined ? domain.values.length : rangeLength(...this.range);
-    const stated = OPTIONS.get(recipe.kind);
-    if (stated !== undefined && recipe[stated] !== options) {
-      throw new RangeError("the list of values does not have the length that the recipe states");
-    }
+    this.reader = reader;
   }
 
   /** The message of one value; a value that is not listed stands as `other`, or is refused where there is none. */
   randomize(value, octets) {
-    const place = this.find(value) ?? (this.other === null ? undefined : this.find(this.other));
-    if (place === undefined) throw new RangeError("the value must be one of those that the protocol lists");
-    return packed(this.recipe, this.head, draw(this.recipe, place, new OctetCoins(octets)));
-  }
-
-  find(value) {
-    if (this.range === undefined) return this.places.get(value);
-    if (!Number.isSafeInteger(value)) return undefined;
-    const [start, stop, step] = this.range;
-    const place = (value - start) / step;
-    return Number.isInteger(place) && place >= 0 && place < rangeLength(start, stop, step) ? place : undefined;
+    return packed(this.recipe, this.head, draw(this.recipe, this.reader(value), new OctetCoins(octets)));
   }
 }
 
-const rangeLength = (start, stop, step) => Math.max(0, Math.ceil((stop - start) / step));
+/** How values are read, by the entry of a published domain that says of which form it is. */
+export const DOMAINS = new Map([
+  ["range", rangeReader],
+  ["values", valuesReader],
+  ["each", eachReader],
+]);
+
+/** The reader of a published domain: a function of a value that gives what the randomizer takes, or refuses. */
+export function readerOf(domain, recipe) {
+  const forms = domain && typeof domain === "object" ? [...DOMAINS.keys()].filter(form => form in domain) : [];
+  if (forms.length !== 1) {
+    throw new RangeError("the protocol publishes no domain that this device knows: prepare its input and call message()");
+  }
+  return DOMAINS.get(forms[0])(domain, recipe);
+}
+
+function rangeReader(domain, recipe) {
+  const [start, stop, step] = domain.range;
+  const options = Math.max(0, Math.ceil((stop - start) / step));
+  const find = value => {
+    const place = Number.isSafeInteger(value) ? (value - start) / step : -1;
+    return Number.isInteger(place) && place >= 0 && place < options ? place : undefined;
+  };
+  return listed(find, options, domain, recipe);
+}
+
+function valuesReader(domain, recipe) {
+  const places = new Map(domain.values.map((value, place) => [value, place]));
+  return listed(value => places.get(value), domain.values.length, domain, recipe);
+}
+
+/** A list with one value of each of several domains, for the parts of a recipe. */
+function eachReader(domain, recipe) {
+  const readers = domain.each.map((own, at) => readerOf(own, recipe.parts[at]));
+  return value => {
+    if (!Array.isArray(value) || value.length !== readers.length) {
+      throw new RangeError(`the value must be a list of ${readers.length}: one for each part`);
+    }
+    return value.map((own, at) => readers[at](own));
+  };
+}
+
+/** The place of a value; that of `other` for what is not listed, or a refusal where there is none. */
+function listed(find, options, domain, recipe) {
+  const stated = OPTIONS.get(recipe.kind);
+  if (stated !== undefined && recipe[stated] !== options) {
+    throw new RangeError("the list of values does not have the length that the recipe states");
+  }
+  const rest = domain.other === null || domain.other === undefined ? undefined : find(domain.other);
+  return value => {
+    const place = find(value) ?? rest;
+    if (place === undefined) throw new RangeError("the value must be one of those that the protocol lists");
+    return place;
+  };
+}
 
 /** The text that is hashed: sorted keys, no blanks, nothing but ASCII, as Python's json writes it. */
 function canonical(value) {

@@ -1,0 +1,39 @@
+"""A device that has read what a protocol publishes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+from .domains import Reader, reader_of
+from .messages import FORMAT, message, tag
+from .randomizers import KINDS, Recipe
+
+
+@final
+@dataclass(frozen=True)
+class Client:
+    """Randomizes values by what a protocol has published (`read`), on a device that has this folder only."""
+
+    recipe: Recipe
+    reader: Reader
+
+    @classmethod
+    def read(cls, text: str) -> Client:
+        """Reads the text of ``protocol.publish()``; refuses what this folder cannot follow to the letter."""
+        stated = json.loads(text)
+        if not isinstance(stated, dict) or stated.get("format") != FORMAT:
+            raise ValueError(f"this device reads format {FORMAT} of what a protocol publishes, and no other")
+        recipe = stated.get("recipe")
+        kind = recipe.get("kind") if isinstance(recipe, dict) else None
+        if not isinstance(recipe, dict) or not isinstance(kind, str) or kind not in KINDS:
+            raise ValueError(f"this device knows recipes of the kinds {', '.join(sorted(KINDS))}, not {kind!r}")
+        if stated.get("tag") != tag(recipe).hex():
+            raise ValueError("the tag is not that of the recipe: it was changed on its way, or misread")
+        return cls(recipe, reader_of(stated.get("domain"), recipe))
+
+    def randomize(self, value: Any, *, octets: Callable[[int], bytes]) -> bytes:
+        """The message of one value; one that is not listed stands as ``other``, or is refused where there is none."""
+        return message(self.recipe, self.reader(value), octets=octets)
