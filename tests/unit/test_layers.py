@@ -120,8 +120,8 @@ def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Import):
             yield from ((node.lineno, name.name) for name in node.names)
         elif isinstance(node, ast.ImportFrom):
-            module = "." * node.level + (node.module or "")
-            yield from ((node.lineno, f"{module}.{name.name}") for name in node.names)
+            module = f"{node.module}." if node.module else ""
+            yield from ((node.lineno, f"{'.' * node.level}{module}{name.name}") for name in node.names)
 
 
 def layer_faults(layer: str, source: str) -> Iterator[str]:
