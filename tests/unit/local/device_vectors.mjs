@@ -1,9 +1,9 @@
-// Reads {device, vectors, wrong} from standard input; writes what device.js makes of them.
+// Reads {device, vectors, wrong, texts} from standard input; writes what device.js makes of them.
 import { readFileSync } from "node:fs";
 
-const { device, vectors, wrong } = JSON.parse(readFileSync(0, "utf8"));
+const { device, vectors, wrong, texts } = JSON.parse(readFileSync(0, "utf8"));
 const source = readFileSync(device).toString("base64"); // as data: a lone .js file is no module for node
-const { Client, message } = await import(`data:text/javascript;base64,${source}`);
+const { Client, message, textBucket } = await import(`data:text/javascript;base64,${source}`);
 
 function made(one) {
   const octets = Buffer.from(one.octets, "hex");
@@ -28,4 +28,10 @@ function refusal(one) {
   }
 }
 
-process.stdout.write(JSON.stringify({ made: vectors.map(made), refusals: wrong.map(refusal) }));
+process.stdout.write(
+  JSON.stringify({
+    made: vectors.map(made),
+    refusals: wrong.map(refusal),
+    buckets: texts.map(({ key, row, text, buckets }) => textBucket(key, row, text, buckets)),
+  }),
+);

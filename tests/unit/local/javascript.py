@@ -17,11 +17,13 @@ HERE = Path(__file__).parent
 JAVASCRIPT = Path(str(device.__file__)).with_name("device.js")
 
 
-def in_javascript(vectors: list[dict[str, Any]], wrong: list[dict[str, Any]]) -> dict[str, Any]:
+def in_javascript(
+    vectors: list[dict[str, Any]], wrong: list[dict[str, Any]], texts: list[dict[str, Any]] | None = None
+) -> dict[str, Any]:
     node = shutil.which("node") or shutil.which("nodejs")
     if node is None:
         pytest.skip("needs node (scripts/debian-packages)")
-    given = json.dumps({"device": str(JAVASCRIPT), "vectors": vectors, "wrong": wrong})
+    given = json.dumps({"device": str(JAVASCRIPT), "vectors": vectors, "wrong": wrong, "texts": texts or []})
     ran = subprocess.run(
         [node, str(HERE / "device_vectors.mjs")], input=given, capture_output=True, text=True, timeout=60, check=False
     )

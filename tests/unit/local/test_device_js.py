@@ -70,6 +70,19 @@ def test_javascript_makes_the_golden_messages() -> None:
     assert answers == [{"message": one["message"], "taken": len(one["octets"]) // 2} for one in GOLDEN]
 
 
+TEXTS = ("", "hello", "grün", "\U0001f600", "\ud800", '"\\\n\x00\x7f', "x" * 200)
+
+
+def test_both_languages_hash_texts_alike() -> None:
+    asked = [
+        {"key": key, "row": row, "text": text, "buckets": buckets}
+        for key in ("words", "schl\u00fcssel")
+        for row, buckets in ((0, 2), (3, 1 << 10), (1 << 40, 1 << 32))
+        for text in TEXTS
+    ]
+    assert in_javascript([], [], asked)["buckets"] == [device.text_bucket(**one) for one in asked]
+
+
 def test_javascript_refuses_what_python_refuses() -> None:
     refusals = in_javascript([], [{"published": text, "value": value} for text, value, _ in WRONG.values()])["refusals"]
     for refusal, (name, (_, _, says)) in zip(refusals, WRONG.items(), strict=True):

@@ -20,6 +20,7 @@ from .coins import BITS, WHOLE, Coins, OctetCoins
 from .domains import DOMAINS, Domain, Reader, domain_reader, reader_of
 from .messages import FORMAT, HEAD, message, number_size, packed, tag
 from .randomizers import KINDS, Drawn, Recipe, draw, randomizer
+from .texts import LONGEST_TEXT, text_bucket
 
 __all__ = [
     "BITS",
@@ -27,6 +28,7 @@ __all__ = [
     "FORMAT",
     "HEAD",
     "KINDS",
+    "LONGEST_TEXT",
     "WHOLE",
     "Client",
     "Coins",
@@ -47,4 +49,5 @@ __all__ = [
     "randomizer",
     "reader_of",
     "tag",
+    "text_bucket",
 ]

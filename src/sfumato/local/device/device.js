@@ -242,6 +242,7 @@ export const DOMAINS = new Map([
   ["range", rangeReader],
   ["values", valuesReader],
   ["each", eachReader],
+  ["texts", textsReader],
 ]);
 
 /** The reader of a published domain: a function of a value that gives what the randomizer takes, or refuses. */
@@ -277,6 +278,24 @@ function eachReader(domain, recipe) {
     }
     return value.map((own, at) => readers[at](own));
   };
+}
+
+/** Any text of at most so many letters. */
+function textsReader(domain) {
+  const { longest } = domain.texts;
+  return value => {
+    if (typeof value !== "string" || value.length > longest) {
+      throw new RangeError(`the value must be a text of at most ${longest} letters`);
+    }
+    return value;
+  };
+}
+
+/** The bucket, of a number that is a power of 2, into which function `row` of the family `key` puts a text. */
+export function textBucket(key, row, text, buckets) {
+  const digest = sha256(new TextEncoder().encode(canonical([key, row, text])));
+  const low = new DataView(digest.buffer).getBigUint64(0, true);
+  return Number(low & (BigInt(buckets) - 1n));
 }
 
 /** The place of a value; that of `other` for what is not listed, or a refusal where there is none. */
