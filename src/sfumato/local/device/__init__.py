@@ -13,12 +13,13 @@ whole numbers decides every coin exactly; randomness comes from the function tha
 The folder stands alone: it can be copied to a device. Its twin in JavaScript is the one file `device.js`.
 """
 
-from . import choices, codes, compound  # their randomizers enter themselves
+from . import choices, codes, compound, numbers  # their randomizers enter themselves
 from .client import Client
 from .codes import field_tables
 from .coins import BITS, WHOLE, Coins, OctetCoins
 from .domains import DOMAINS, Domain, Reader, domain_reader, reader_of
 from .messages import FORMAT, HEAD, message, number_size, packed, tag
+from .numbers import number_bucket, number_place, read_number
 from .randomizers import KINDS, Drawn, Recipe, draw, randomizer
 from .texts import LONGEST_TEXT, text_bucket
 
@@ -44,9 +45,13 @@ __all__ = [
     "draw",
     "field_tables",
     "message",
+    "number_bucket",
+    "number_place",
     "number_size",
+    "numbers",
     "packed",
     "randomizer",
+    "read_number",
     "reader_of",
     "tag",
     "text_bucket",

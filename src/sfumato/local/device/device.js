@@ -149,12 +149,70 @@ function oneOf(recipe, values, coins) {
   throw new Error("the number drawn is below the sum of the weights");
 }
 
+/** A 1 with a chance that rises by the same step from each place to the next, else a 0. */
+function slope(recipe, place, coins) {
+  return [coins.chance(recipe.low + recipe.step * place) ? 1n : 0n, 0n];
+}
+
+/** With some chance a cell of the window that begins at stride · place, else any cell; all alike. */
+function windowed(recipe, place, coins) {
+  if (coins.chance(recipe.truth)) return [BigInt(recipe.stride * place) + coins.below(recipe.width), 0n];
+  return [coins.below(recipe.cells), 0n];
+}
+
+/** How many places a recipe has, for kinds where it says so. */
+const PLACES = new Map([
+  ["slope", recipe => (2 ** BITS - 2 * recipe.low) / recipe.step + 1],
+  ["window", recipe => (recipe.cells - recipe.width) / recipe.stride + 1],
+]);
+
+/** The place nearest to a number on a grid; what lies outside of it stands at its nearer end. */
+function numberPlace(value, low, high, steps) {
+  const inside = Math.min(Math.max(value, low), high);
+  return Math.floor(((inside - low) * steps) / (high - low) + 0.5);
+}
+
+/** The bucket of a number, of `count` equally wide ones; the last one has its upper end too. */
+function numberBucket(value, low, high, count) {
+  const inside = Math.min(Math.max(value, low), high);
+  return Math.min(Math.floor(((inside - low) * count) / (high - low)), count - 1);
+}
+
+function numberReader({ low, high }, count, places, recipe, find) {
+  const counted = PLACES.get(recipe.kind);
+  if (counted !== undefined && Math.floor(counted(recipe)) !== places) {
+    throw new RangeError("the grid of numbers does not have the length that the recipe states");
+  }
+  return value => {
+    if (typeof value !== "number" || Number.isNaN(value)) {
+      throw new RangeError("the value must be a number, and not NaN");
+    }
+    return find(value, low, high, count);
+  };
+}
+
+function numbersReader({ numbers }, recipe) {
+  return numberReader(numbers, numbers.steps, numbers.steps + 1, recipe, numberPlace);
+}
+
+function bucketsReader({ buckets }, recipe) {
+  return numberReader(buckets, buckets.count, buckets.count, recipe, numberBucket);
+}
+
+/** One value, which all parts of a recipe are asked about. */
+function sameReader(domain, recipe) {
+  const readers = recipe.parts.map(part => readerOf(domain.same, part));
+  return value => readers.map(reader => reader(value));
+}
+
 /** How a report is drawn, by the kind of recipe. */
 export const KINDS = new Map([
   ["response", response],
   ["bits", bits],
   ["hashed", hashed],
   ["one of", oneOf],
+  ["slope", slope],
+  ["window", windowed],
 ]);
 
 /** Which entry of a recipe says how many values there are, for kinds where one does. */
@@ -243,6 +301,9 @@ export const DOMAINS = new Map([
   ["values", valuesReader],
   ["each", eachReader],
   ["texts", textsReader],
+  ["numbers", numbersReader],
+  ["buckets", bucketsReader],
+  ["same", sameReader],
 ]);
 
 /** The reader of a published domain: a function of a value that gives what the randomizer takes, or refuses. */
