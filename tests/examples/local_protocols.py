@@ -14,9 +14,15 @@ from typing import Any
 
 from sfumato.accounting.losses.measures import Pure
 from sfumato.local.choosing import CANDIDATES
+from sfumato.local.dithered import DitheredMean
+from sfumato.local.hybrid import HybridMean
+from sfumato.local.numbers import Buckets, Numbers
 from sfumato.local.one_of import OneOf
+from sfumato.local.piecewise import PiecewiseMean
 from sfumato.local.protocol import LocalProtocol
 from sfumato.local.response import Response
+from sfumato.local.square_wave import SquareWave
+from sfumato.local.two_valued import TwoValuedMean
 from sfumato.local.unary import UnaryEncoding
 from sfumato.local.values import Values
 
@@ -51,6 +57,40 @@ def _one_of() -> LocalProtocol[Any]:
     return OneOf(parts, (2, 3, 1))
 
 
+def _numbers(build: Callable[[Numbers, Pure], LocalProtocol[Any]], steps: int, epsilon: str) -> Example:
+    grid = Numbers(-1, 1, steps)
+    places = tuple(float(grid.point(place)) for place in range(steps + 1))
+    return Example(lambda: build(grid, Pure(Fraction(epsilon))), places)
+
+
+def _buckets(count: int, epsilon: str) -> Example:
+    buckets = Buckets(0, 10, count)
+    return Example(lambda: SquareWave(buckets, Pure(Fraction(epsilon))), tuple(buckets.edges[:-1].tolist()))
+
+
+MEANS: dict[str, Callable[[Numbers, Pure], LocalProtocol[Any]]] = {
+    "two-valued mean": TwoValuedMean,
+    "piecewise mean": PiecewiseMean,
+    "hybrid mean": lambda grid, loss: HybridMean(grid, loss, (2, 3)),
+    "dithered mean of 2 levels": lambda grid, loss: DitheredMean(grid, loss, 2),
+    "dithered mean of 3 levels": lambda grid, loss: DitheredMean(grid, loss, 3),
+    "dithered mean of 5 levels": lambda grid, loss: DitheredMean(grid, loss, 5),
+}
+NUMBERS: dict[str, Example] = {
+    **{
+        f"{name}, {steps + 1} values, epsilon {epsilon}": _numbers(build, steps, epsilon)
+        for name, build in MEANS.items()
+        for steps in (1, 2, 4, 7)
+        for epsilon in LOSSES
+    },
+    **{
+        f"square wave, {count} values, epsilon {epsilon}": _buckets(count, epsilon)
+        for count in (2, 3, 8)
+        for epsilon in LOSSES
+    },
+}
+"""Means and distributions of numbers."""
+
 EXAMPLES: dict[str, Example] = {
     **{
         f"{name}, {size} values, epsilon {epsilon}": _frequency(name, size, epsilon)
@@ -63,6 +103,7 @@ EXAMPLES: dict[str, Example] = {
         tuple((yes, count, other) for yes in ("yes", "no") for count in range(3) for other in ("yes", "no")),
         _columns,
     ),
+    **NUMBERS,
 }
 """Every example, by its name."""
 

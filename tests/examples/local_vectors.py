@@ -43,10 +43,47 @@ RECIPES: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
     ),
 )
 TIMES = 3
+SLOPE = {"kind": "slope", "cells": 2, "bits": 0, "low": 1 << 50, "step": (3 << 51) // 27720 - 1}
+NUMBER_RECIPES: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
+    (SLOPE, (0, 1, 17, 27720)),
+    (
+        {"kind": "window", "cells": 1000, "bits": 0, "stride": 3, "width": 100, "truth": 1 << 52},
+        (0, 1, 150, 300),
+    ),
+    ({"kind": "window", "cells": 70000, "bits": 0, "stride": 1, "width": 1, "truth": (1 << 53) - 1}, (0, 69999)),
+)
 DOMAINS: tuple[tuple[Values, tuple[Any, ...]], ...] = (
     (Values(["red", "grün", "1", "\U0001f600"]), ("red", "grün", "1", "\U0001f600")),
     (Values([0, 1.5, True, "rest"], "rest"), (0, 1.5, True, "no such value", 7, False)),
     (Values(range(-3, 9, 3), 0), (-3, 6, 1, 9)),
+)
+
+
+NUMBER_DOMAINS: tuple[tuple[dict[str, Any], dict[str, Any], tuple[Any, ...]], ...] = (
+    (
+        {"numbers": {"low": -0.1, "high": 0.2, "steps": 300}},
+        {"kind": "window", "cells": 310, "bits": 0, "stride": 1, "width": 10, "truth": 1 << 52},
+        (-0.1, 0.2, 0.05, 1e-9, -7, 7, 0.10000000000000002),
+    ),
+    (
+        {"buckets": {"low": 0.0, "high": 1.0, "count": 10}},
+        {"kind": "window", "cells": 14, "bits": 0, "stride": 1, "width": 5, "truth": 1 << 52},
+        (0, 1, 0.3, 0.7, 0.29999999999999993, 0.9999999999999999, 5),
+    ),
+    (
+        {"same": {"numbers": {"low": 0.0, "high": 4.0, "steps": 4}}},
+        {
+            "kind": "one of",
+            "cells": 9,
+            "bits": 0,
+            "parts": [
+                {"kind": "slope", "cells": 2, "bits": 0, "low": 1 << 50, "step": 3 << 49},
+                {"kind": "window", "cells": 7, "bits": 0, "stride": 1, "width": 3, "truth": 1 << 52},
+            ],
+            "weights": [2, 3],
+        },
+        (0, 1.5, 2.5, 4),
+    ),
 )
 
 
@@ -76,6 +113,24 @@ def made() -> Iterator[dict[str, Any]]:
         client = device.Client.read(text)
         for at, value in enumerate(asked):
             stream = Stream(f"client {number} {at}")
+            sent = client.randomize(value, octets=stream)
+            yield {"published": text, "value": value, "octets": stream.taken.hex(), "message": sent.hex()}
+    yield from numbers_made()
+
+
+def numbers_made() -> Iterator[dict[str, Any]]:
+    """The same of kinds and domains of numbers."""
+    for number, (recipe, places) in enumerate(NUMBER_RECIPES):
+        for place in places:
+            for time in range(TIMES):
+                stream = Stream(f"numbers {number} {place} {time}")
+                sent = device.message(recipe, place, octets=stream)
+                yield {"recipe": recipe, "place": place, "octets": stream.taken.hex(), "message": sent.hex()}
+    for number, (domain, recipe, asked) in enumerate(NUMBER_DOMAINS):
+        text = published(recipe, domain)
+        client = device.Client.read(text)
+        for at, value in enumerate(asked):
+            stream = Stream(f"number {number} {at}")
             sent = client.randomize(value, octets=stream)
             yield {"published": text, "value": value, "octets": stream.taken.hex(), "message": sent.hex()}
 

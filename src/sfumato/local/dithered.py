@@ -23,7 +23,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import integer
 from sfumato.local.chances import read_epsilon
-from sfumato.local.mean_reports import Ceiling, MeanProtocol
+from sfumato.local.mean_reports import MeanProtocol
 from sfumato.local.numbers import Numbers
 from sfumato.local.protocol import Drawn
 from sfumato.local.reports import Layout
@@ -111,11 +111,6 @@ class DitheredMean(MeanProtocol):
     def hiding(self) -> Hiding:
         """A place owns its window."""
         return self.window.hiding
-
-    @property
-    def ceiling(self) -> Ceiling:
-        """The variance at the ends of the grid: people there can have any mean."""
-        return Ceiling(self.variance(0), Fraction(0), Fraction(self.numbers.steps, 2))
 
     @property
     def ends(self) -> tuple[Fraction, Fraction]:

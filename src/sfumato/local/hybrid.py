@@ -14,7 +14,7 @@ from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import Entropy
 from sfumato.exact import ball, floor_of, integer
 from sfumato.local.chances import read_epsilon
-from sfumato.local.mean_reports import Ceiling, MeanProtocol
+from sfumato.local.mean_reports import MeanProtocol
 from sfumato.local.numbers import Numbers
 from sfumato.local.one_of import OneOf
 from sfumato.local.piecewise import PiecewiseMean
@@ -70,14 +70,6 @@ class HybridMean(MeanProtocol):
     def layout(self) -> Layout:
         """The cells of both."""
         return self._asked.layout
-
-    @property
-    def ceiling(self) -> Ceiling:
-        """The variance at the ends, or that of a curve through them and the middle, if the middle has more."""
-        middle, step = Fraction(self.numbers.steps, 2), self.numbers.steps // 2
-        edge, inner = self.variance(0), self.variance(step)
-        fall = max(Fraction(0), inner - edge) / (middle**2 - (step - middle) ** 2 or 1)
-        return Ceiling(edge + fall * middle**2, fall, middle)
 
     @property
     def ends(self) -> tuple[Fraction, Fraction]:

@@ -21,23 +21,6 @@ from sfumato.local.protocol import LocalProtocol, Tally
 from sfumato.local.reports import NONE_REJECTED, Rejected
 
 
-@final
-@dataclass(frozen=True)
-class Ceiling:
-    """The largest variance of a reading, in steps²: top − fall · (place − middle)², at the mean place of the people.
-
-    No people whose places have that mean have readings of a larger mean variance.
-    """
-
-    top: Fraction
-    fall: Fraction
-    middle: Fraction
-
-    def at(self, place: float) -> float:
-        """The largest variance, where the mean is at a place."""
-        return float(self.top) - float(self.fall) * (place - float(self.middle)) ** 2
-
-
 class MeanProtocol(LocalProtocol["MeanEstimate"], Protocol):
     """A protocol for the mean of numbers: every report is *read* as a number whose mean is the sender's place.
 
@@ -60,11 +43,6 @@ class MeanProtocol(LocalProtocol["MeanEstimate"], Protocol):
 
     @property
     @abstractmethod
-    def ceiling(self) -> Ceiling:
-        """The largest mean variance that people can have."""
-
-    @property
-    @abstractmethod
     def ends(self) -> tuple[Fraction, Fraction]:
         """The least and the largest reading."""
 
@@ -80,6 +58,11 @@ class MeanProtocol(LocalProtocol["MeanEstimate"], Protocol):
         """The places of many numbers."""
         return self.numbers.places(values)
 
+    @property
+    def worst_variance(self) -> Fraction:
+        """The largest variance of a reading, of all places."""
+        return max(self.variance(place) for place in (0, self.numbers.steps // 2))
+
     def mean_squared_error(self, *, users: int) -> Fraction:
         """The expected squared error of the mean of so many people's numbers, for the worst of all data; exact.
 
@@ -87,13 +70,12 @@ class MeanProtocol(LocalProtocol["MeanEstimate"], Protocol):
         >>> round(float(TwoValuedMean(Numbers(-1, 1), Pure(1)).mean_squared_error(users=100)), 4)
         0.0468
         """
-        worst = max(self.variance(place) for place in (0, self.numbers.steps // 2))
-        return worst * self.numbers.step**2 / integer(users, "users", least=1)
+        return self.worst_variance * self.numbers.step**2 / integer(users, "users", least=1)
 
     def estimate(self, tally: Tally) -> MeanEstimate:
         """The mean reading, with intervals."""
-        total = self.total(tally.sums[:, 0])
-        return MeanEstimate(self.numbers, tally.users, total, self.ceiling, self.ends, self.loss, tally.rejected)
+        total, variance = self.total(tally.sums[:, 0]), self.worst_variance
+        return MeanEstimate(self.numbers, tally.users, total, variance, self.ends, self.loss, tally.rejected)
 
 
 @final
@@ -108,7 +90,7 @@ class MeanEstimate:
     numbers: Numbers
     users: int
     total: Fraction
-    ceiling: Ceiling
+    variance: Fraction
     ends: tuple[Fraction, Fraction]
     loss: Pure
     rejected: Rejected = NONE_REJECTED
@@ -125,11 +107,8 @@ class MeanEstimate:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of the mean: the largest of any data with the mean that was estimated."""
-        if not self.users:
-            return math.inf
-        at = min(max(float(self.total / self.users), 0.0), float(self.numbers.steps))
-        return math.sqrt(self.ceiling.at(at) / self.users) * float(self.numbers.step)
+        """The standard deviation of the mean, for the worst data: the mean of no data has a larger one."""
+        return math.sqrt(self.variance / self.users) * float(self.numbers.step) if self.users else math.inf
 
     @property
     def rounding(self) -> float:
@@ -144,41 +123,31 @@ class MeanEstimate:
     def interval(self, confidence: Number = Fraction(95, 100), *, certain: bool = False) -> tuple[float, float]:
         """The means that the reports do not speak against, inside the bounds.
 
-        A mean is inside if the sum of readings is within z standard deviations of the sum to be expected at that mean,
-        for the worst data with that mean, plus half of what one report can move it (a score interval with correction
-        for few people). ``certain`` takes the deviation from Bernstein's inequality in place of z: wider by about a
-        third, and never wrong more often than stated, whatever the data, be they of two people.
+        A mean is inside if the sum of readings is within z standard deviations of the sum to be expected, for the worst
+        data. A correction for few people is added: what one report can move it, times ½ or (z² − 1)/6 if that is more,
+        which is for laws as skewed as they can be. ``certain`` takes the deviation from Bernstein's inequality in place
+        of z: wider by a third or more, and never wrong more often than stated, be it for two people.
         """
         level = probability(confidence, "confidence")
         if not 0 < level < 1:
             raise BadArgument("confidence", "greater than 0 and less than 1", confidence)
         if not self.users:
             return self.numbers.low, self.numbers.high
-        low, high = self._bernstein(float(1 - level)) if certain else self._score(float((1 + level) / 2))
-        inside = (min(max(Fraction(end), Fraction(0)), Fraction(self.numbers.steps)) for end in (low, high))
-        first, last = (float(self.numbers.point(end)) for end in inside)
-        return first, last
+        away = self._bernstein(float(1 - level)) if certain else self._normal(float((1 + level) / 2))
+        middle = self.total / self.users
+        inside = (min(max(middle + way, Fraction(0)), Fraction(self.numbers.steps)) for way in (-away, away))
+        low, high = (float(self.numbers.point(end)) for end in inside)
+        return low, high
 
-    def _score(self, chance: float) -> tuple[float, float]:
+    def _normal(self, chance: float) -> Fraction:
         z = NormalDist().inv_cdf(chance)
-        half = float(self.ends[1] - self.ends[0]) / (2 * self.users)
-        seen, spread = float(self.total / self.users), z * z / self.users
-        return self._end(seen - half, -spread), self._end(seen + half, spread)
+        noise, jump = z * math.sqrt(self.variance / self.users), (self.ends[1] - self.ends[0]) / self.users
+        return Fraction(noise) + jump * Fraction(max(1 / 2, (z * z - 1) / 6))
 
-    def _end(self, seen: float, spread: float) -> float:
-        """Solves (mean − seen)² = |spread| · variance(mean) for the mean, on the side of the sign of spread."""
-        middle, top, fall = float(self.ceiling.middle), float(self.ceiling.top), abs(spread) * float(self.ceiling.fall)
-        away = seen - middle
-        # (1 + fall) m² − 2 away m + away² − |spread| · top = 0, for m = mean − middle
-        inside = away * away - (1 + fall) * (away * away - abs(spread) * top)
-        return middle + (away + math.copysign(math.sqrt(max(inside, 0.0)), spread)) / (1 + fall)
-
-    def _bernstein(self, error: float) -> tuple[float, float]:
+    def _bernstein(self, error: float) -> Fraction:
         rare = math.log(2 / error)
         jump = float(self.ends[1] - self.ends[0]) * rare / 3
-        away = (jump + math.sqrt(jump * jump + 2 * self.users * float(self.ceiling.top) * rare)) / self.users
-        seen = float(self.total / self.users)
-        return seen - away, seen + away
+        return Fraction((jump + math.sqrt(jump * jump + 2 * self.users * self.variance * rare)) / self.users)
 
     def __str__(self) -> str:
         low, high = self.interval()

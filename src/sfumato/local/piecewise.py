@@ -15,7 +15,7 @@ from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import Entropy
 from sfumato.exact import ball, floor_of
 from sfumato.local.chances import read_epsilon
-from sfumato.local.mean_reports import Ceiling, MeanProtocol
+from sfumato.local.mean_reports import MeanProtocol
 from sfumato.local.numbers import Numbers
 from sfumato.local.protocol import Drawn
 from sfumato.local.reports import Layout
@@ -59,11 +59,6 @@ class PiecewiseMean(MeanProtocol):
     def hiding(self) -> Hiding:
         """A place owns its window."""
         return self.window.hiding
-
-    @property
-    def ceiling(self) -> Ceiling:
-        """The variance at the ends of the grid: people there can have any mean."""
-        return Ceiling(self.variance(0), Fraction(0), Fraction(self.numbers.steps, 2))
 
     @property
     def ends(self) -> tuple[Fraction, Fraction]:

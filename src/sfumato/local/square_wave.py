@@ -28,7 +28,7 @@ def wave_width(epsilon: Fraction, buckets: int) -> int:
 
     A wave of half-width b = (ε e^ε − e^ε + 1) / (2 e^ε (e^ε − 1 − ε)) of the range maximises a bound on the mutual
     information of number and report (Li, Wang, Lopuhaä-Zwakenberg, Škorić and Li 2020, arXiv 1912.01229);
-    rounded to whole cells.
+    rounded to whole cells. The range is that between the middles of the first and the last bucket.
 
     >>> wave_width(Fraction(1), 1000), wave_width(Fraction(1, 10**9), 1000), wave_width(Fraction(24), 1000)
     (512, 1000, 1)
@@ -38,7 +38,7 @@ def wave_width(epsilon: Fraction, buckets: int) -> int:
         grown, rest = ball(epsilon).exp(), ball(epsilon).expm1() - ball(epsilon)
         return (ball(epsilon) * grown - ball(epsilon).expm1()) / (grown * rest)
 
-    return max(1, floor_of(lambda: buckets * twice_half_width() + ball(Fraction(1, 2))))
+    return max(1, floor_of(lambda: (buckets - 1) * twice_half_width() + ball(Fraction(1, 2))))
 
 
 @final

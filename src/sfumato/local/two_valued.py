@@ -18,7 +18,7 @@ from sfumato.exact import ball
 from sfumato.guarantee import guarantee
 from sfumato.local.chances import read_epsilon, weight_below
 from sfumato.local.device import BITS, WHOLE
-from sfumato.local.mean_reports import Ceiling, MeanProtocol
+from sfumato.local.mean_reports import MeanProtocol
 from sfumato.local.numbers import Numbers
 from sfumato.local.protocol import Drawn
 from sfumato.local.reports import Layout
@@ -78,11 +78,6 @@ class TwoValuedMean(MeanProtocol):
         return Hiding.of_response(2, Fraction(WHOLE - self._weights[0], WHOLE))
 
     @property
-    def ceiling(self) -> Ceiling:
-        """The variance at the mean place: people who differ have less."""
-        return Ceiling(Fraction(WHOLE, 2 * self._weights[1]) ** 2, Fraction(1), Fraction(self.numbers.steps, 2))
-
-    @property
     def ends(self) -> tuple[Fraction, Fraction]:
         """The readings of the two reports."""
         first, rise = self._weights
@@ -105,4 +100,5 @@ class TwoValuedMean(MeanProtocol):
 
     def variance(self, place: int) -> Fraction:
         """That of a coin, over the square of what a step adds to its chance."""
-        return self.ceiling.top - (place - self.ceiling.middle) ** 2
+        rise, middle = self._weights[1], Fraction(self.numbers.steps, 2)
+        return Fraction(WHOLE, 2 * rise) ** 2 - (place - middle) ** 2
