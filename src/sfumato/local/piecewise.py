@@ -33,7 +33,7 @@ class PiecewiseMean(MeanProtocol):
     Best:       never: `DitheredMean` has a smaller variance at every ε (kept for comparison)
 
     >>> PiecewiseMean(Numbers(0, 100), Pure(1)).layout
-    Layout(cells=44532, bits=0, ones=None, parts=())
+    Layout(cells=44534, bits=0, ones=None, parts=())
     """
 
     numbers: Numbers
