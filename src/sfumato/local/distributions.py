@@ -35,7 +35,8 @@ class Distribution:
     ``shares`` and what is read from them (`cdf`, `quantile`, `mean`, `share`) are likely guesses, smoothed and never
     negative. They may be biased, above all where a distribution has spikes; `sharp` has no smoothing. Intervals are
     made of unbiased readings of the reports, with the largest variance of any distribution, and hold for all of them.
-    Within a bucket a guess takes numbers for evenly spread, an interval takes nothing for granted.
+    Within a bucket a guess takes numbers for evenly spread, an interval takes nothing for granted. Numbers from the
+    upper bound on count as just below it, those below the lower bound as on it.
     """
 
     buckets: Buckets

@@ -19,6 +19,9 @@ CLOSE = 0.01
 STILL = 1e-3
 """The search for smooth shares ends when a round makes the reports less than e^0.001 times as likely (Li et al.)."""
 
+FINE = 512
+"""With so many places or more, smoothing has the weights ¼, ½, ¼; with fewer, it spreads over no longer a way."""
+
 Floats = NDArray[np.float64]
 
 
@@ -57,13 +60,18 @@ def likeliest(counts: NDArray[np.int64], window: Window, *, rounds: int) -> Fit:
 
 
 def smoothed(counts: NDArray[np.int64], window: Window, *, rounds: int) -> Fit:
-    """Finds likely shares that are smoothed in each round by the weights ¼, ½, ¼ (Li et al. 2020)."""
+    """Finds likely shares that are smoothed in each round (Li et al. 2020), by weights a/2, 1 − a, a/2.
+
+    With a = ½ on few places, as there, shares end up nearly flat. So a falls with the square of the number of places:
+    as much is moved, as far along the range, as by ½ on 512 of them.
+    """
     return _climb(counts, window, rounds, smooth=True)
 
 
 def _climb(counts: NDArray[np.int64], window: Window, rounds: int, *, smooth: bool) -> Fit:
     reports, places = int(counts.sum()), window.steps + 1
     outside, gain = float(window.outside), float(window.inside - window.outside)
+    spread = min(1.0, places / FINE) ** 2 / 2
     shares, slack, likelihood = np.full(places, 1 / places), np.inf, -np.inf
     for done in range(rounds):
         expected = outside + gain * covered(shares, window)
@@ -76,6 +84,6 @@ def _climb(counts: NDArray[np.int64], window: Window, rounds: int, *, smooth: bo
         likelihood, shares = now, shares * rise
         if smooth:
             edged = np.concatenate([shares[:1], shares, shares[-1:]])
-            shares = (edged[:-2] + 2 * edged[1:-1] + edged[2:]) / 4
+            shares = shares * (1 - spread) + (edged[:-2] + edged[2:]) * (spread / 2)
         shares /= shares.sum()
     return Fit(shares, slack, rounds)

@@ -89,13 +89,9 @@ class HybridMean(MeanProtocol):
         """The place of a number, for either mechanism."""
         return [self.numbers.place(value)] * len(self._parts)
 
-    def inputs_of(self, values: Any) -> tuple[NDArray[np.int64], ...]:
-        """The places of many numbers, for either mechanism."""
-        return (self.numbers.places(values),) * len(self._parts)
-
-    def draw(self, inputs: tuple[NDArray[np.int64], ...], entropy: Entropy) -> Drawn:
+    def draw(self, inputs: NDArray[np.int64], entropy: Entropy) -> Drawn:
         """Draws which mechanism each person is asked by, and the reports."""
-        return self._asked.draw(inputs, entropy)
+        return self._asked.draw((inputs,) * len(self._parts), entropy)
 
     def total(self, counts: NDArray[np.int64]) -> Fraction:
         """Each report is read as its own mechanism reads it."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.local.expectation import covered, within
+from sfumato.local.reach import normal_reach
 from sfumato.local.windows import Window
 
 Floats = NDArray[np.float64]
@@ -58,10 +59,16 @@ class LinearReads:
         return self.below(edge + self.reach - 1)
 
     def readings(self, question: Floats) -> Floats:
-        """What each cell counts, for a question: least squares among all unbiased readings."""
-        weights = inverse_products(self.window) @ question
-        gain = float(self.window.inside - self.window.outside)
-        read: Floats = float(self.window.outside) * weights.sum(axis=0) + gain * covered(weights, self.window)
+        """What each cell counts, for a question: the least squares of all unbiased readings, about their mean.
+
+        All laws have sum 1, so that a constant moves readings and answers alike. Readings of sum 0 see the windows only
+        and not what is the same for all cells, which for small ε is nearly everything.
+        """
+        inverse, window = inverse_overlaps(self.window), self.window
+        own, flat = covered(inverse @ question, window), covered(inverse.sum(axis=0), window)
+        level = np.tensordot(flat, own, 1) / (flat @ flat)
+        away = own - np.multiply.outer(flat, level)
+        read: Floats = away / float(window.inside - window.outside) + level
         return read
 
     def variance(self, readings: Floats, question: Floats) -> Floats:
@@ -70,7 +77,7 @@ class LinearReads:
         outside, gain = float(self.window.outside), float(self.window.inside - self.window.outside)
         second = outside * squares.sum(axis=0) + gain * within(squares, self.window)
         most: Floats = np.max(second - question**2, axis=0)
-        return most
+        return np.maximum(most, 0.0)  # that of a constant question is 0, or by rounding a little less
 
     def interval(self, lower: Floats, upper: Floats, tail: float) -> tuple[Floats, Floats]:
         """Where the answer of one question is not above, and that of another one not below, the truth."""
@@ -78,10 +85,10 @@ class LinearReads:
         return low - low_off, high + high_off
 
     def _read(self, question: Floats, tail: float) -> tuple[Floats, Floats]:
-        """The unbiased answer, and how far it may be off: so many deviations and half of what one report can do."""
+        """The unbiased answer, and how far it may be off."""
         readings, users = self.readings(question), int(self.counts.sum())
-        off = tail * np.sqrt(self.variance(readings, question) / users)
-        return self.counts @ readings / users, off + np.ptp(readings, axis=0) / (2 * users)
+        variance, jump = self.variance(readings, question), np.ptp(readings, axis=0)
+        return self.counts @ readings / users, normal_reach(tail, variance=variance, jump=jump, users=users)
 
     def bands(self, tail: float) -> tuple[Floats, Floats]:
         """For each edge, between what the share of people below it may be."""
@@ -92,10 +99,8 @@ class LinearReads:
 
 
 @lru_cache(maxsize=4)
-def inverse_products(window: Window) -> Floats:
-    """The inverse of the products of the laws of any two places: a band of shared cells, and what all have outside."""
-    outside, gain = float(window.outside), float(window.inside - window.outside)
+def inverse_overlaps(window: Window) -> Floats:
+    """The inverse of how many cells the windows of any two places share."""
     places = np.arange(window.steps + 1)
-    shared = np.maximum(window.width - np.abs(places[:, None] - places[None, :]), 0)
-    inverse: Floats = np.linalg.inv(gain**2 * shared + 2 * outside * gain * window.width + outside**2 * window.cells)
+    inverse: Floats = np.linalg.inv(np.maximum(window.width - np.abs(places[:, None] - places[None, :]), 0.0))
     return inverse

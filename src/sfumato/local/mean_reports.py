@@ -18,6 +18,7 @@ from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer, probability
 from sfumato.local.numbers import Numbers
 from sfumato.local.protocol import LocalProtocol, Tally
+from sfumato.local.reach import normal_reach
 from sfumato.local.reports import NONE_REJECTED, Rejected
 
 
@@ -124,30 +125,27 @@ class MeanEstimate:
         """The means that the reports do not speak against, inside the bounds.
 
         A mean is inside if the sum of readings is within z standard deviations of the sum to be expected, for the worst
-        data. A correction for few people is added: what one report can move it, times ½ or (z² − 1)/6 if that is more,
-        which is for laws as skewed as they can be. ``certain`` takes the deviation from Bernstein's inequality in place
-        of z: wider by a third or more, and never wrong more often than stated, be it for two people.
+        data, with a correction for few people (`reach.normal_reach`). ``certain`` takes the deviation from Bernstein's
+        inequality: wider by a third or more, and never wrong more often than stated, be it for two people.
         """
         level = probability(confidence, "confidence")
         if not 0 < level < 1:
             raise BadArgument("confidence", "greater than 0 and less than 1", confidence)
         if not self.users:
             return self.numbers.low, self.numbers.high
-        away = self._bernstein(float(1 - level)) if certain else self._normal(float((1 + level) / 2))
+        jump, variance = float(self.ends[1] - self.ends[0]), float(self.variance)
+        tail = NormalDist().inv_cdf(float((1 + level) / 2))
+        normal = normal_reach(tail, variance=variance, jump=jump, users=self.users)
+        away = Fraction(self._bernstein(float(1 - level)) if certain else float(normal))
         middle = self.total / self.users
         inside = (min(max(middle + way, Fraction(0)), Fraction(self.numbers.steps)) for way in (-away, away))
         low, high = (float(self.numbers.point(end)) for end in inside)
         return low, high
 
-    def _normal(self, chance: float) -> Fraction:
-        z = NormalDist().inv_cdf(chance)
-        noise, jump = z * math.sqrt(self.variance / self.users), (self.ends[1] - self.ends[0]) / self.users
-        return Fraction(noise) + jump * Fraction(max(1 / 2, (z * z - 1) / 6))
-
-    def _bernstein(self, error: float) -> Fraction:
+    def _bernstein(self, error: float) -> float:
         rare = math.log(2 / error)
         jump = float(self.ends[1] - self.ends[0]) * rare / 3
-        return Fraction((jump + math.sqrt(jump * jump + 2 * self.users * self.variance * rare)) / self.users)
+        return (jump + math.sqrt(jump * jump + 2 * self.users * self.variance * rare)) / self.users
 
     def __str__(self) -> str:
         low, high = self.interval()
