@@ -42,6 +42,24 @@ RECIPES: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
         ([0, 8], [299, 0], [17, 3]),
     ),
 )
+FLAGS = {"kind": "bits again", "cells": 1, "bits": 16, "truth": 3 << 51, "lie": 1 << 51}
+WINDOWS = {"kind": "settled", "cells": 70, "bits": 16, "choices": 70, "view": "window", "of": FLAGS}
+FILTERS = {**WINDOWS, "cells": 8, "choices": 8, "view": "filter", "hashes": 3, "key": "w\u00f6rter"}
+BUCKETS = {"kind": "response", "cells": 4, "bits": 0, "truth": 1 << 52}
+SEEDS = {"kind": "settled", "cells": 256, "bits": 0, "choices": 64, "view": "hashed", "of": BUCKETS, **of(4, 2, 7)}
+NUMBER = {"kind": "number again", "cells": 256, "bits": 0, "options": 4, "truth": 1 << 52}
+MORE: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
+    ({"kind": "same again", "cells": 9, "bits": 9}, ([8, 0], [0, 511])),
+    ({"kind": "bits again", "cells": 9, "bits": 70, "truth": (1 << 53) - 1, "lie": 1}, ([8, 0], [0, 12345])),
+    (NUMBER, ([0, 0], [255, 0])),
+    (WINDOWS, (0, 37, 69)),
+    (FILTERS, ("", "hello", "gr\u00fcn \U0001f600")),
+    (SEEDS, (0, 3, 20)),
+    ({"kind": "twice", "cells": 256, "bits": 0, "permanent": SEEDS, "instant": NUMBER}, (0, 3, 20)),
+    ({"kind": "twice", "cells": 70, "bits": 16, "permanent": WINDOWS, "instant": {**FLAGS, "cells": 70}}, (0, 69)),
+    ({"kind": "in turn", "cells": 903, "bits": 9, "turns": 3, "of": RECIPES[-1][0]}, ([7, [3, 3]], [1 << 40, [0, 0]])),
+    ({"kind": "tracked", "cells": 4, "bits": 8, "changes": 2, "truth": 3 << 51}, ([1], [0, 1, 1, 0, 1, 0, 0, 1])),
+)
 TIMES = 3
 DOMAINS: tuple[tuple[Values, tuple[Any, ...]], ...] = (
     (Values(["red", "grün", "1", "\U0001f600"]), ("red", "grün", "1", "\U0001f600")),
@@ -65,7 +83,7 @@ class Stream:
 
 def made() -> Iterator[dict[str, Any]]:
     """All vectors: of recipes with places, and of published texts with values."""
-    for number, (recipe, places) in enumerate(RECIPES):
+    for number, (recipe, places) in enumerate(RECIPES + MORE):
         for place in places:
             for time in range(TIMES):
                 stream = Stream(f"{number} {place} {time}")

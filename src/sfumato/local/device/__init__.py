@@ -13,11 +13,13 @@ whole numbers decides every coin exactly; randomness comes from the function tha
 The folder stands alone: it can be copied to a device. Its twin in JavaScript is the one file `device.js`.
 """
 
-from . import choices, codes, compound  # their randomizers enter themselves
+from . import again, choices, codes, compound, steps  # their randomizers enter themselves
+from .again import REMEMBERING, VIEWS
 from .client import Client
 from .codes import field_tables
 from .coins import BITS, WHOLE, Coins, OctetCoins
 from .domains import DOMAINS, Domain, Reader, domain_reader, reader_of
+from .memory import MEMORY_FORMAT, Memory
 from .messages import FORMAT, HEAD, message, number_size, packed, tag
 from .randomizers import KINDS, Drawn, Recipe, draw, randomizer
 from .texts import LONGEST_TEXT, text_bucket
@@ -29,14 +31,19 @@ __all__ = [
     "HEAD",
     "KINDS",
     "LONGEST_TEXT",
+    "MEMORY_FORMAT",
+    "REMEMBERING",
+    "VIEWS",
     "WHOLE",
     "Client",
     "Coins",
     "Domain",
     "Drawn",
+    "Memory",
     "OctetCoins",
     "Reader",
     "Recipe",
+    "again",
     "choices",
     "codes",
     "compound",
@@ -48,6 +55,7 @@ __all__ = [
     "packed",
     "randomizer",
     "reader_of",
+    "steps",
     "tag",
     "text_bucket",
 ]
