@@ -26,6 +26,9 @@ from sfumato.local.reports import NONE_REJECTED, Rejected
 Filled = Callable[[str, int], list[int]]
 """The bits that a text has in a cohort."""
 
+SINGULAR = 1e-9
+"""Texts whose columns' products have an eigenvalue below this share of the largest are not told apart."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -71,14 +74,15 @@ class FilterCounts:
         columns = self._columns(texts)
         background = np.full((cohorts * width, 1), 1 - (1 - 1 / width) ** self.hashes)
         design = np.hstack([columns, background])
-        if design.shape[1] > design.shape[0] or np.linalg.matrix_rank(design) < design.shape[1]:
+        spectrum, axes = np.linalg.eigh(design.T @ design)
+        if spectrum[0] < SINGULAR * spectrum[-1]:
             raise BadArgument(
                 "candidates",
                 "texts that the bits of all cohorts tell apart: fewer of them (screen() keeps those that stand out), "
                 "or a protocol with more bits and cohorts",
                 len(texts),
             )
-        inverse = np.linalg.pinv(design)
+        inverse = (axes / spectrum) @ (axes.T @ design.T)
         seen = cohorts * self.bits.reshape(-1)
         counts = inverse @ seen
         parts = self._variances(inverse[:-1], design, cohorts)

@@ -6,6 +6,8 @@ a text to are told by a permanent randomized response, which is remembered, and 
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,7 +23,7 @@ from sfumato.errors import BadArgument, Unseen
 from sfumato.exact import Number, ball, integer, probability
 from sfumato.guarantee import guarantee
 from sfumato.local.chances import read_epsilon, weight_below
-from sfumato.local.device import LONGEST_TEXT, WHOLE, text_bucket
+from sfumato.local.device import LONGEST_TEXT, WHOLE
 from sfumato.local.filter_counts import FilterCounts
 from sfumato.local.lasting import LastingProtocol
 from sfumato.local.memoised import Memoised, memoised, smaller_epsilon
@@ -180,8 +182,19 @@ class Rappor(LastingProtocol[FilterCounts]):
 
     def filled(self, text: str, cohort: int) -> list[int]:
         """The bits that a text has in a cohort, one for each hash function."""
-        rows = range(cohort * self.hashes, (cohort + 1) * self.hashes)
-        return [text_bucket(self.key, row, text, self.bits) for row in rows]
+        return self._filled(text, [cohort])[0]
+
+    def _filled(self, text: str, cohorts: list[int]) -> list[list[int]]:
+        """The same for several cohorts: what `device.text_bucket` says, with the text written once."""
+        start = f"[{json.dumps(self.key)},".encode()
+        end, digest = f",{json.dumps(text)}]".encode(), hashlib.sha256
+        every = [
+            digest(b"%b%d%b" % (start, row, end)).digest()[:8]
+            for cohort in cohorts
+            for row in range(cohort * self.hashes, (cohort + 1) * self.hashes)
+        ]
+        places = [int.from_bytes(one, "little") & (self.bits - 1) for one in every]
+        return [places[at : at + self.hashes] for at in range(0, len(places), self.hashes)]
 
     def draw_permanent(self, inputs: NDArray[Any], entropy: Entropy) -> Drawn:
         """Draws cohorts, and permanent reports on filters; no text is hashed twice in a cohort."""
@@ -191,10 +204,14 @@ class Rappor(LastingProtocol[FilterCounts]):
         places = {text: place for place, text in enumerate(dict.fromkeys(listed))}
         texts = np.fromiter(map(places.__getitem__, listed), dtype=np.int64, count=people)
         met, which = np.unique(texts * self.cohorts + cohorts, return_inverse=True)
-        different, filters = list(places), np.zeros((len(met), width), dtype=np.uint64)
-        for row, (text, cohort) in enumerate(zip(*np.divmod(met, self.cohorts), strict=True)):
-            for bit in self.filled(different[text], int(cohort)):
-                filters[row, bit >> 6] |= np.uint64(1 << (bit & 63))
+        ends = np.searchsorted(met, np.arange(1, len(places) + 1) * self.cohorts).tolist()
+        asked, first, bits = (met % self.cohorts).tolist(), 0, []
+        for text, end in zip(places, ends, strict=True):
+            bits += self._filled(text, asked[first:end])
+            first = end
+        filters = np.zeros((len(met), width), dtype=np.uint64)
+        for column in np.array(bits, dtype=np.int64).reshape(-1, self.hashes).T:
+            filters[np.arange(len(met)), column >> 6] |= np.uint64(1) << (column & 63).astype(np.uint64)
         words = again(filters[which], self.kept, WHOLE - self.kept, self.layout, entropy)
         return cohorts, words
 
