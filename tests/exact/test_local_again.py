@@ -15,7 +15,7 @@ from tests.examples.local_protocols import AGAIN
 from sfumato.accounting.losses.measures import Pure
 from sfumato.exact import exp_down, exp_up
 from sfumato.local.dbitflip import DBitFlip, dbitflip
-from sfumato.local.device import REMEMBERING, VIEWS, Memory, draw
+from sfumato.local.device import REMEMBERING, VIEWS, Memory
 from sfumato.local.filter_counts import TextCounts
 from sfumato.local.lasting import LastingProtocol
 from sfumato.local.memoised import Memoised, loloha, memoised
@@ -304,10 +304,8 @@ def test_a_memory_that_draws_anew_is_noticed() -> None:
     protocol = memoised(Response(YES, Pure(1)))
     recipe, laws = protocol.recipe(), []
     for given in (0, 1):
-        law: dict[Any, Fraction] = {}
-        for sent, mass in falls_of(lambda coins, given=given: (draw(recipe, given, coins), draw(recipe, given, coins))):
-            law[sent] = law.get(sent, Fraction(0)) + mass
-        laws.append(law)
+        once = law_of(recipe, given)
+        laws.append({(one, two): once[one] * once[two] for one in once for two in once})
     assert worst_ratio(laws) > limits(protocol.lifetime_loss().epsilon)[1]
 
 

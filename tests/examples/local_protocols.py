@@ -80,9 +80,7 @@ def apart(protocol: Rappor, count: int = 2) -> tuple[str, ...]:
 
 
 def _small_rappor() -> Rappor:
-    full = rappor(lifetime=3, report=1, bits=2, hashes=1, cohorts=2)
-    assert isinstance(full, Rappor)
-    return full
+    return rappor(lifetime=3, report=1, bits=2, hashes=1, cohorts=2)
 
 
 def _one_time_rappor() -> Rappor:

@@ -74,15 +74,14 @@ class FilterCounts:
         columns = self._columns(texts)
         background = np.full((cohorts * width, 1), 1 - (1 - 1 / width) ** self.hashes)
         design = np.hstack([columns, background])
-        spectrum, axes = np.linalg.eigh(design.T @ design)
-        if spectrum[0] < SINGULAR * spectrum[-1]:
+        inverse = _left_inverse(design)
+        if inverse is None:
             raise BadArgument(
                 "candidates",
                 "texts that the bits of all cohorts tell apart: fewer of them (screen() keeps those that stand out), "
                 "or a protocol with more bits and cohorts",
                 len(texts),
             )
-        inverse = (axes / spectrum) @ (axes.T @ design.T)
         seen = cohorts * self.bits.reshape(-1)
         counts = inverse @ seen
         parts = self._variances(inverse[:-1], design, cohorts)
@@ -192,6 +191,17 @@ def _different(candidates: Iterable[str]) -> list[str]:
     if not texts or not all(isinstance(one, str) for one in texts) or len(set(texts)) < len(texts):
         raise BadArgument("candidates", "a list of different texts", len(texts))
     return texts
+
+
+def _left_inverse(design: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """The inverse of least squares; None where columns depend on each other."""
+    if design.shape[1] > design.shape[0]:
+        return None
+    spectrum, axes = np.linalg.eigh(design.T @ design)
+    if spectrum[0] < SINGULAR * spectrum[-1]:
+        return None
+    inverse: NDArray[np.float64] = (axes / spectrum) @ (axes.T @ design.T)
+    return inverse
 
 
 def _lasso(

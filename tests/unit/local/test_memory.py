@@ -103,6 +103,7 @@ def signed(**entries: Any) -> str:
 
 SAVED = lived("response")["saved"]
 BROKEN = "this memory cannot be trusted ({}). Restore it as it was saved."
+CHANGED = BROKEN.format("its content is not what was saved")
 WRONG: dict[str, tuple[str, str, list[Any], str]] = {
     "truncated": ("response", SAVED[:-1], ["yes"], BROKEN.format("it is no whole JSON text")),
     "empty": ("response", "", ["yes"], BROKEN.format("it is no whole JSON text")),
@@ -117,7 +118,7 @@ WRONG: dict[str, tuple[str, str, list[Any], str]] = {
         "response",
         SAVED.replace('"0":"0', '"0":"1'),
         ["yes"],
-        BROKEN.format("its content is not what"),
+        CHANGED,
     ),
     "not texts": ("response", signed(kept={"0": 1}), ["yes"], BROKEN.format("it does not hold what a memory holds")),
     "no entries": ("response", signed(kept=[]), ["yes"], BROKEN.format("it does not hold what a memory holds")),
