@@ -12,6 +12,7 @@ from .shuffling import Shuffled, shuffled
 from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
 from .unary import UnaryEncoding
 from .values import Values
+from .vectors import MeanVector, VectorMean, vectors
 
 __all__ = [
     "Belief",
@@ -23,6 +24,7 @@ __all__ = [
     "Layout",
     "LocalHashing",
     "LocalProtocol",
+    "MeanVector",
     "MetricResponse",
     "OneOf",
     "PlaceDensity",
@@ -37,10 +39,12 @@ __all__ = [
     "Tally",
     "UnaryEncoding",
     "Values",
+    "VectorMean",
     "candidates",
     "frequencies",
     "metric_response",
     "places",
     "shuffled",
+    "vectors",
     "why",
 ]
