@@ -25,6 +25,7 @@ from sfumato.local.stages import BitsAgain
 from sfumato.local.tracked import tracked
 from sfumato.local.unary import UnaryEncoding
 from sfumato.local.values import Values
+from sfumato.local.vectors import VectorMean
 from sfumato.local.windowed import Windowed
 
 SIZES = (2, 3, 5)
@@ -134,6 +135,10 @@ EXAMPLES: dict[str, Example] = {
         _columns,
     ),
     **AGAIN,
+    "vectors of two entries": Example(
+        lambda: VectorMean(2, Fraction(1), Pure(2), 3, 5, 2, 11),
+        ([1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.3, -0.4], [0.0, 0.0]),
+    ),
 }
 """Every example, by its name."""
 

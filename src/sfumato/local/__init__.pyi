@@ -20,6 +20,7 @@ from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
 from .tracked import Tracked, tracked
 from .unary import UnaryEncoding
 from .values import Values
+from .vectors import MeanVector, VectorMean, vectors
 from .windowed import Windowed, windowed
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "LinearCounts",
     "LocalHashing",
     "LocalProtocol",
+    "MeanVector",
     "Memoised",
     "MetricResponse",
     "NumberAgain",
@@ -57,6 +59,7 @@ __all__ = [
     "Tracked",
     "UnaryEncoding",
     "Values",
+    "VectorMean",
     "Windowed",
     "candidates",
     "dbitflip",
@@ -68,6 +71,7 @@ __all__ = [
     "rappor",
     "shuffled",
     "tracked",
+    "vectors",
     "why",
     "windowed",
 ]
