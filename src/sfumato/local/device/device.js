@@ -402,6 +402,8 @@ function historyReader(domain) {
     }
     return value.map(Number);
   };
+}
+
 const MASK = (1n << 64n) - 1n;
 const STEP = 0x9e3779b97f4a7c15n;
 
