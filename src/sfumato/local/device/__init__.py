@@ -13,7 +13,7 @@ whole numbers decides every coin exactly; randomness comes from the function tha
 The folder stands alone: it can be copied to a device. Its twin in JavaScript is the one file `device.js`.
 """
 
-from . import choices, codes, compound  # their randomizers enter themselves
+from . import answers, choices, codes, compound, pairs, signs  # their randomizers enter themselves
 from .client import Client
 from .codes import field_tables
 from .coins import BITS, WHOLE, Coins, OctetCoins
@@ -37,6 +37,7 @@ __all__ = [
     "OctetCoins",
     "Reader",
     "Recipe",
+    "answers",
     "choices",
     "codes",
     "compound",
@@ -46,8 +47,10 @@ __all__ = [
     "message",
     "number_size",
     "packed",
+    "pairs",
     "randomizer",
     "reader_of",
+    "signs",
     "tag",
     "text_bucket",
 ]
