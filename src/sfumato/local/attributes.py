@@ -146,12 +146,12 @@ def attributes(
     return _plan(how, names, lists, read_epsilon(loss), integer(users, "users", least=1)).protocol
 
 
-def _plan(
-    how: str, names: tuple[str, ...], lists: tuple[Values, ...], epsilon: Fraction, users: int
-) -> AttributePlan:
+def _plan(how: str, names: tuple[str, ...], lists: tuple[Values, ...], epsilon: Fraction, users: int) -> AttributePlan:
     share = Fraction(1, len(names))
     if how == "sample":
-        way, error = _taken(OneOf, lists, epsilon, lambda part: asked_error(part, users=users, share=share), compact=False)
+        way, error = _taken(
+            OneOf, lists, epsilon, lambda part: asked_error(part, users=users, share=share), compact=False
+        )
     elif how == "split":
         way, error = _taken(AllOf, lists, epsilon * share, lambda part: part.mean_squared_error(users=users))
     else:

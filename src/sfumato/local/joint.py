@@ -174,9 +174,9 @@ def joint(
 ) -> Joint:
     """The protocol for tables of several attributes with the least error, or that of a given way.
 
-    ``marginals`` are the tables that matter: names of attributes, or a number for all tables of so many. Without them it
-    is the whole joint table where that has up to 1024 cells, else all pairs. Ways are ``"product"``, ``"marginals"`` and
-    ``"parities"``.
+    ``marginals`` are the tables that matter: names of attributes, or a number for all tables of so many. Without them
+    it is the whole joint table where that has up to 1024 cells, else all pairs. Ways are ``"product"``,
+    ``"marginals"`` and ``"parities"``.
 
     >>> joint({"sex": ["f", "m"], "works": [False, True]}, loss=Pure(1), users=10_000).tables
     ((0, 1),)

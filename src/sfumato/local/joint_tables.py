@@ -128,8 +128,8 @@ class JointTables:
     """Estimated tables of several attributes, which agree on whatever they share.
 
     ``raw`` are the counts that the reports are about, each with exact variance: one table (or one parity) each, of
-    those who were asked it, its cells numbered with the first attribute slowest. `table` gives any table of which all is
-    told, as the least-squares fit to all of them: unbiased, and for a single attribute better than each alone.
+    those who were asked it, its cells numbered with the first attribute slowest. `table` gives any table of which all
+    is told, as the least-squares fit to all of them: unbiased, and for a single attribute better than each alone.
     """
 
     names: tuple[str, ...]
@@ -187,7 +187,7 @@ class JointTables:
 
 
 def parity_component(excess: float, attributes: int) -> Floats:
-    """What a set of binary attributes adds, from the excess of even sums over odd ones: a share of it with each sign."""
+    """What a set of binary attributes adds, from the excess of even sums over odd ones: spread over cells by sign."""
     signs = np.ones(())
     for _ in range(attributes):
         signs = np.multiply.outer(signs, np.array([1.0, -1.0]))

@@ -29,6 +29,7 @@ from sfumato.local.reports import Layout
 from sfumato.local.response import Response
 from sfumato.noise.uniform import below_many
 
+
 @guarantee(
     claim="one question drawn unseen, reports of made-up values on the others: the largest loss of the questions",
     proof="proofs/local_several.md#one-true",

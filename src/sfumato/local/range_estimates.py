@@ -1,7 +1,8 @@
-"""What reports on a tree of ordered values tell: counts of ranges, quantiles, the distribution function, with errors."""
+"""What reports on a tree of ordered values tell: counts of ranges, the distribution, quantiles, with their errors."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -91,8 +92,8 @@ class RangeEstimate:
     def cdf(self) -> Floats:
         """The share of people with each value or one before it: rising from 0 to 1.
 
-        The mean of the least rising curve above the unbiased one and the largest below it; in no place can it be farther
-        from a true curve than the unbiased one is at its worst place.
+        The mean of the least rising curve above the unbiased one and the largest below it: in no place farther from the
+        true curve than the unbiased one is at its worst place.
         """
         raw = np.cumsum(self.shares)
         risen = (np.maximum.accumulate(raw) + np.minimum.accumulate(raw[::-1])[::-1]) / 2
@@ -111,17 +112,15 @@ class RangeEstimate:
         """The first value up to which there are half of all people."""
         return self.quantile(Fraction(1, 2))
 
-    def quantile_interval(
-        self, share: Number, confidence: Number = Fraction(95, 100)
-    ) -> tuple[Hashable, Hashable]:
+    def quantile_interval(self, share: Number, confidence: Number = Fraction(95, 100)) -> tuple[Hashable, Hashable]:
         """The values that the reports do not speak against as a quantile, found by bisection: first and last."""
         wanted, width = float(probability(share, "share")), normal_width(confidence)
         rising = self._known(self.cdf())
-        ends = [
-            self._first(lambda place, z=z: float(rising[place]) + z * self._deviation(0, place + 1), wanted)  # type: ignore[misc]
-            for z in (width, -width)
-        ]
-        return self.values[ends[0]], self.values[ends[1]]
+
+        def end(z: float) -> int:
+            return self._first(lambda place: float(rising[place]) + z * self._deviation(0, place + 1), wanted)
+
+        return self.values[end(width)], self.values[end(-width)]
 
     def _known(self, shares: Floats) -> Floats:
         if not all(self.asked):
@@ -139,8 +138,12 @@ class RangeEstimate:
     def _deviation(self, first: int, after: int) -> float:
         if not all(self.asked):
             return float("nan")
-        shares = norm_sub(self.shares, 1)
-        return range_variance(self.parts, self.tree, self.asked, shares, range(first, after)) ** 0.5
+        variance = range_variance(self.parts, self.tree, self.asked, self._possible, range(first, after))
+        return math.sqrt(variance)
+
+    @cached_property
+    def _possible(self) -> Floats:
+        return norm_sub(self.shares, 1)
 
 
 def normal_width(confidence: Number) -> float:
@@ -174,7 +177,7 @@ def range_variance(
 
 
 def answer_variance(part: Level, weights: Floats, nodes: Floats) -> tuple[float, Floats]:
-    """What the noise of a report adds to a weighted sum of what it estimates, and the mean of that sum for each node."""
+    """What noise adds to the variance of a weighted sum of what a report tells, and its mean for each node."""
     if isinstance(part, SignedResponse):
         means = np.stack((weights, -weights), axis=1).reshape(-1)[: len(nodes)]
         return float(weights @ weights) / float(part.truth) ** 2 - float(means**2 @ nodes), means

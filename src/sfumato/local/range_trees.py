@@ -1,9 +1,9 @@
 """Trees over ordered values: from noisy shares of the nodes of all levels to shares that add up, and back.
 
-Level l cuts the list of values into nodes of ``widths[l]`` values each (the last one may have fewer); each width divides
-the one before. The root is all values, of share 1. The fit is the one of least squares, weighted by the variance of each
-level (Hay, Rastogi, Miklau and Suciu 2010, arXiv 0904.0942, here for any branching and any number of values): from the
-leaves up each node is averaged with the sum of its children, and from the root down what is missing to a parent is
+Level l cuts the list of values into nodes of ``widths[l]`` values each (the last one may have fewer); each width
+divides the one before. The root is all values, of share 1. The fit is that of least squares, weighted by the variance
+of each level (Hay, Rastogi, Miklau and Suciu 2010, arXiv 0904.0942, here for any branching and number of values): from
+the leaves up each node is averaged with the sum of its children, and from the root down what is missing to a parent is
 spread over its children in proportion to their variances. The fit is linear, so that any sum of leaves is a sum of what
 was measured, with weights that `measured_weights` finds by going the same way backwards.
 """
@@ -76,9 +76,7 @@ class Tree:
     @cached_property
     def _taken(self) -> list[Floats]:
         """The part of what is missing to its parent that each node takes."""
-        return [
-            spread / self._over(level, spread)[self._parents[level]] for level, spread in enumerate(self._spreads)
-        ]
+        return [spread / self._over(level, spread)[self._parents[level]] for level, spread in enumerate(self._spreads)]
 
     def fitted(self, measured: list[Floats]) -> Floats:
         """The fitted shares of all values."""
@@ -94,7 +92,7 @@ class Tree:
 
     def measured_weights(self, asked: Floats) -> list[Floats]:
         """The weight of each measured node in a weighted sum of fitted leaves."""
-        below, left = asked, []
+        below, left = asked, list[Floats]()
         for level in range(len(self.widths) - 1, -1, -1):
             above = self._over(level, self._taken[level] * below)
             left.insert(0, below - above[self._parents[level]])
@@ -129,7 +127,7 @@ class Haar:
 
     def measured_weights(self, asked: Floats) -> list[Floats]:
         """The weight of each difference in a weighted sum of the shares of values."""
-        below, weights = asked, []
+        below, weights = asked, list[Floats]()
         for _ in self.widths:
             halves = np.append(below, below[-1]) if len(below) % 2 else below
             weights.insert(0, (halves[0::2] - halves[1::2]) / 2)

@@ -7,6 +7,7 @@ halves as in a Haar wavelet, are compared by the exact error of ranges, and the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -63,7 +64,9 @@ class Ranges(LocalProtocol[RangeEstimate]):
             raise BadArgument("asked", "one of Response, UnaryEncoding or SignedResponse for each level", parts)
         fitting = [-(-len(self.values) // width) for width in self.widths]
         if [len(part.values) for part in parts] != fitting or self.widths[-1] != 1:
-            raise BadArgument("widths", "those of nodes that the protocols are about, down to single values", self.widths)
+            raise BadArgument(
+                "widths", "those of nodes that the protocols are about, down to single values", self.widths
+            )
         if any(above % below for above, below in zip(self.widths, self.widths[1:], strict=False)):
             raise BadArgument("widths", "multiples of those below them", self.widths)
         if self._signed and any(isinstance(part, SignedResponse) != self._signed for part in parts):
@@ -150,7 +153,7 @@ class RangePlan:
     message_bytes: int
 
 
-def range_plans(values: Sequence[Hashable], *, loss: Pure | Number, users: int) -> list[RangePlan]:
+def range_plans(values: Sequence[Hashable] | Values, *, loss: Pure | Number, users: int) -> list[RangePlan]:
     """All trees for ordered values, best first.
 
     Errors are the root of the mean of the exact variances of ranges between 7 places, for people who have all values
@@ -164,17 +167,15 @@ def range_plans(values: Sequence[Hashable], *, loss: Pure | Number, users: int) 
     built = {f"tree of {fan}": _tree(listed, fan, epsilon) for fan in sorted({*BRANCHINGS, len(listed)})}
     built = {how: one for how, one in built.items() if how == f"tree of {len(listed)}" or len(one.widths) > 1}
     built["haar"] = _haar(listed, epsilon)
-    plans = [
-        RangePlan(how, one, _mean_error(one, people), HEAD + one.layout.size) for how, one in built.items()
-    ]
+    plans = [RangePlan(how, one, _mean_error(one, people), HEAD + one.layout.size) for how, one in built.items()]
     least = min(plan.error for plan in plans) * float(CLOSE)
     return sorted(plans, key=lambda plan: (plan.error > least, plan.message_bytes * (plan.error <= least), plan.error))
 
 
-def ranges(
-    values: Sequence[Hashable], *, loss: Pure | Number, users: int, how: int | str | None = None
-) -> Ranges:
-    """The protocol that counts ranges of ordered values with the least error; or a tree of a given branching, or "haar".
+def ranges(values: Sequence[Hashable], *, loss: Pure | Number, users: int, how: int | str | None = None) -> Ranges:
+    """The protocol that counts ranges of ordered values with the least error.
+
+    ``how`` takes a tree of a given branching instead, or ``"haar"``.
 
     >>> ranges(range(1024), loss=Pure(1), users=100_000, how=4).widths
     (256, 64, 16, 4, 1)
@@ -212,4 +213,4 @@ def _mean_error(protocol: Ranges, users: int) -> float:
     parts: tuple[Any, ...] = protocol.asked.parts
     ends = sorted({round(size * end / (ENDS - 1)) for end in range(ENDS)})
     spans = [range(first, after) for first, after in combinations(ends, 2) if after - first < size]
-    return float(np.mean([range_variance(parts, tree, asked, shares, span) for span in spans])) ** 0.5
+    return math.sqrt(np.mean([range_variance(parts, tree, asked, shares, span) for span in spans]))

@@ -41,7 +41,7 @@ def sign_weight(epsilon: Fraction) -> int:
 @final
 @dataclass(frozen=True)
 class SignedResponse(LocalProtocol[NDArray[np.float64]]):
-    """The differences of the shares of pairs of values: of the first and second value, the third and fourth, …
+    """The differences of the shares of pairs of values: the first and the second, the third and the fourth, and so on.
 
     Takes:      the values, and the loss of a report
     Guarantee:  P(report | value) ≤ e^ε P(report | other value), reached up to 2⁻⁵³  (proofs/local_several.md#signs)

@@ -194,8 +194,8 @@ function signs(recipe, place, coins) {
 function pairs(recipe, listed, coins) {
   const drawn = Number(coins.below(Math.max(recipe.most, listed.length)));
   if (drawn >= listed.length) return draw(recipe.part, 2 * recipe.keys + drawn, coins);
-  const [key, number] = listed[drawn];
-  return draw(recipe.part, 2 * key + (coins.below(recipe.steps) < BigInt(number) ? 1 : 0), coins);
+  const [key, high] = listed[drawn];
+  return draw(recipe.part, 2 * key + (coins.chance(high) ? 1 : 0), coins);
 }
 
 /** How a report is drawn, by the kind of recipe. */
@@ -375,12 +375,12 @@ function levelsReader(domain) {
 /** An object or a Map from keys to numbers between two bounds, or a list of pairs; no key twice. */
 function pairsReader(domain, recipe) {
   const place = readerOf(domain.pairs, { kind: "keys" });
-  const [low, high] = domain.between;
-  const steps = number => {
+  const [low, high] = recipe.between.map(Number);
+  const chance = number => {
     if (typeof number !== "number" || !(number >= low && number <= high)) {
       throw new RangeError(`each number must be between ${low} and ${high}: cut it to them if it may be outside`);
     }
-    return Math.floor(((number - low) / (high - low)) * recipe.steps + 0.5);
+    return Math.floor(((number - low) / (high - low)) * 2 ** BITS);
   };
   return value => {
     const whole = value !== null && typeof value === "object" && !Array.isArray(value);
@@ -388,7 +388,7 @@ function pairsReader(domain, recipe) {
     if (!Array.isArray(listed) || !listed.every(one => Array.isArray(one) && one.length === 2)) {
       throw new RangeError("the value must be a mapping from keys to numbers, or a list of pairs of both");
     }
-    const read = listed.map(([key, number]) => [place(key), steps(number)]);
+    const read = listed.map(([key, number]) => [place(key), chance(number)]);
     if (new Set(read.map(([key]) => key)).size < read.length) throw new RangeError("the value must have no key twice");
     return read;
   };

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from .coins import Coins
+from .coins import WHOLE, Coins
 from .domains import Domain, Reader, domain_reader, reader_of
 from .randomizers import Drawn, Recipe, draw, randomizer
 
@@ -15,36 +15,39 @@ from .randomizers import Drawn, Recipe, draw, randomizer
 def pairs(recipe: Recipe, value: Any, coins: Coins) -> Drawn:
     """Draws one of at least ``most`` pairs, rounds its number to an end, and randomizes the key with the end.
 
-    The value is a list of pairs of a key's place and a number of steps. Where fewer pairs than ``most`` are there,
-    dummies stand for the rest. Options of the part are: low and high of each key, then the dummies.
+    The value is a list of pairs of a key's place and the chance of the high end. Where fewer pairs than ``most`` are
+    there, dummies stand for the rest. Options of the part are: low and high of each key, then the dummies.
     """
-    keys, steps, most = recipe["keys"], recipe["steps"], recipe["most"]
-    drawn = coins.below(max(most, len(value)))
+    drawn = coins.below(max(recipe["most"], len(value)))
     if drawn >= len(value):
-        return draw(recipe["part"], 2 * keys + drawn, coins)
-    key, number = value[drawn]
-    return draw(recipe["part"], 2 * key + (coins.below(steps) < number), coins)
+        return draw(recipe["part"], 2 * recipe["keys"] + drawn, coins)
+    key, high = value[drawn]
+    return draw(recipe["part"], 2 * key + coins.chance(high), coins)
 
 
 @domain_reader("pairs")
 def _pairs(domain: Domain, recipe: Recipe) -> Reader:
     """A mapping from keys to numbers between two bounds, or a list of pairs; no key twice."""
-    place, (low, high), steps = reader_of(domain["pairs"], {"kind": "keys"}), domain["between"], recipe["steps"]
+    place, bounds = reader_of(domain["pairs"], {"kind": "keys"}), [float(end) for end in recipe["between"]]
 
     def read(value: Any) -> list[list[int]]:
         listed = list(value.items()) if isinstance(value, Mapping) else value
         if not isinstance(listed, list | tuple) or not all(isinstance(o, list | tuple) and len(o) == 2 for o in listed):
             raise ValueError("the value must be a mapping from keys to numbers, or a list of pairs of both")
-        read_pairs = [[place(key), number_of_steps(number, low, high, steps)] for key, number in listed]
-        if len({key for key, _ in read_pairs}) < len(read_pairs):
+        given = [[place(key), high_chance(number, *bounds)] for key, number in listed]
+        if len({key for key, _ in given}) < len(given):
             raise ValueError("the value must have no key twice")
-        return read_pairs
+        return given
 
     return read
 
 
-def number_of_steps(number: Any, low: float, high: float, steps: int) -> int:
-    """The nearest of so many equal steps from one bound to the other."""
+def high_chance(number: Any, low: float, high: float) -> int:
+    """The chance, over 2⁵³, with which a number between two bounds is rounded to the higher one, without bias.
+
+    >>> high_chance(25, 0, 100) / WHOLE
+    0.25
+    """
     if isinstance(number, bool) or not isinstance(number, int | float) or not low <= number <= high:
         raise ValueError(f"each number must be between {low} and {high}: cut it to them if it may be outside")
-    return math.floor((number - low) / (high - low) * steps + 0.5)
+    return math.floor((number - low) / (high - low) * WHOLE)
