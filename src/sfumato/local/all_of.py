@@ -25,7 +25,7 @@ MOST_BITS = 1 << 20
 @guarantee(
     claim="independent reports on all questions: the sum of their losses",
     proof="proofs/local_several.md#all-of",
-    reviewed="",
+    reviewed="5e6f26e23884",
 )
 def total_loss(parts: Sequence[LocalProtocol[Any]]) -> Pure:
     """The loss of a report that answers each of several questions."""

@@ -119,7 +119,7 @@ def attribute_plans(
     """All ways to ask for several attributes, best first: what each would err, and why that one is taken.
 
     >>> [plan.how for plan in attribute_plans({"a": range(5), "b": range(9)}, loss=1, users=1000)]
-    ['sample', 'split', 'fake']
+    ['sample', 'fake', 'split']
     """
     names, lists = read_attributes(values)
     epsilon, people = read_epsilon(loss), integer(users, "users", least=1)

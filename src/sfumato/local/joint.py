@@ -19,6 +19,7 @@ from sfumato.local.attributes import asked_error, best_part, in_order, read_attr
 from sfumato.local.chances import read_epsilon
 from sfumato.local.choosing import CANDIDATES, CLOSE
 from sfumato.local.device import HEAD
+from sfumato.local.frequency import Frequencies
 from sfumato.local.joint_tables import (
     JointTables,
     Table,
@@ -31,6 +32,8 @@ from sfumato.local.one_of import OneOf
 from sfumato.local.protocol import Drawn, LocalProtocol, Tally
 from sfumato.local.published import listed_domain
 from sfumato.local.reports import Layout
+from sfumato.local.response import Response
+from sfumato.local.unary import UnaryEncoding
 from sfumato.local.values import Values
 
 SMALL = 1 << 10
@@ -117,9 +120,13 @@ class Joint(LocalProtocol[JointTables]):
 
     def estimate(self, tally: Tally) -> JointTables:
         """Tables that agree with each other."""
-        raw = self.asked.estimate(tally)
+        raw: tuple[Frequencies, ...] = self.asked.estimate(tally)
+        variances = tuple(
+            direction_variance(part, asked=max(own.users, 1), users=max(tally.users, 1))
+            for part, own in zip(self.asked.parts, raw, strict=True)
+        )
         return JointTables(
-            self.names, self.values, tally.users, self.tables, self.parities, raw, self.loss, tally.rejected
+            self.names, self.values, tally.users, self.tables, self.parities, raw, variances, self.loss, tally.rejected
         )
 
 
@@ -190,6 +197,22 @@ def joint(
     return fitting[0]
 
 
+def direction_variance(part: Any, *, asked: Fraction | int, users: int) -> float:
+    """The mean variance of shares in each direction in which cells can err, those asked being drawn from all users.
+
+    Bits err independently, in all directions alike. Where every report supports equally many cells the total is known,
+    and all error is in the other directions: that is also the most that any protocol errs there. What the draw of people
+    adds is largest where all cells are alike.
+
+    >>> from sfumato.local.response import Response
+    >>> round(direction_variance(Response(Values(range(4)), Pure(1)), asked=100, users=100), 4)
+    0.0252
+    """
+    size, own = len(part.values), float(part.mean_squared_error(users=1) / asked)
+    known = 1.0 if isinstance(part, UnaryEncoding) else size / (size - 1)
+    return own * known + max(0.0, float(1 / Fraction(asked) - Fraction(1, users))) / size
+
+
 def _wanted(
     names: tuple[str, ...], lists: tuple[Values, ...], marginals: int | Iterable[Sequence[str]] | None
 ) -> tuple[Table, ...]:
@@ -225,9 +248,10 @@ def _plan(
     for table in tables:
         cells = 2 if parities else cells_of(table, sizes)
         if cells not in built:
-            tried = [candidate(Values(range(cells)), Pure(epsilon)) for candidate in CANDIDATES.values()]
+            options = [Response] if parities else CANDIDATES.values()
+            tried = [candidate(Values(range(cells)), Pure(epsilon)) for candidate in options]
             part = best_part(tried, lambda one: asked_error(one, users=users, share=share), compact=False)
-            built[cells] = part, float(asked_error(part, users=users, share=share))
+            built[cells] = part, direction_variance(part, asked=max(Fraction(1), users * share), users=users)
     parts = [built[2 if parities else cells_of(table, sizes)] for table in tables]
     variances = component_variances(tables, sizes, [own for _, own in parts], parities=parities)
     error = sum(cell_variance(table, sizes, variances) for table in wanted) / len(wanted)

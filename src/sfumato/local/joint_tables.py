@@ -60,12 +60,12 @@ def component_variances(
 ) -> dict[Table, float]:
     """The variance of each component that tables tell of together, for each of its dimensions.
 
-    ``variances`` are those of one cell's share in each table; of a parity, that of the share of even sums.
+    ``variances`` are those of each dimension of what each table, or each parity, tells beside its total.
     """
     precision: dict[Table, float] = {}
     for table, variance in zip(tables, variances, strict=True):
         if parities:
-            precision[table] = 2.0 ** len(table) / (4 * variance)
+            precision[table] = 2.0 ** len(table) / (2 * variance)
             continue
         for kept in subsets(table):
             more = cells_of(kept, sizes) / (cells_of(table, sizes) * variance)
@@ -87,8 +87,8 @@ def cell_variance(table: Table, sizes: Sequence[int], variances: Mapping[Table, 
 class JointTable:
     """The shares of people in each cell of a table of some attributes, an axis for each; they may be negative.
 
-    ``deviation`` is about the standard deviation of each share, the same for all cells: it is that of tables whose
-    cells err alike and independently, at the mean over cells of their exact squared errors.
+    ``deviation`` is about the standard deviation of each share, the same for all cells: exact, in the mean over the
+    cells of a table that was asked for alone, for people who have all cells alike.
     """
 
     names: tuple[str, ...]
@@ -130,6 +130,7 @@ class JointTables:
     ``raw`` are the counts that the reports are about, each with exact variance: one table (or one parity) each, of
     those who were asked it, its cells numbered with the first attribute slowest. `table` gives any table of which all
     is told, as the least-squares fit to all of them: unbiased, and for a single attribute better than each alone.
+    ``variances`` are those of each direction in which the cells of a table can err.
     """
 
     names: tuple[str, ...]
@@ -138,6 +139,7 @@ class JointTables:
     tables: tuple[Table, ...]
     parities: bool
     raw: tuple[Frequencies, ...]
+    variances: tuple[float, ...]
     loss: Pure
     rejected: Rejected
 
@@ -171,11 +173,11 @@ class JointTables:
     def _components(self) -> tuple[dict[Table, Floats], dict[Table, float]]:
         """The fitted component of each set of attributes, and its variance for each dimension."""
         sizes = [len(own) for own in self.values]
-        told = [(table, own) for table, own in zip(self.tables, self.raw, strict=True) if own.users]
-        spread = [share_variance(own, self.users) for _, own in told]
-        variances = component_variances([table for table, _ in told], sizes, spread, parities=self.parities)
+        told = [one for one in zip(self.tables, self.raw, self.variances, strict=True) if one[1].users]
+        tables, spread = [table for table, _, _ in told], [variance for _, _, variance in told]
+        variances = component_variances(tables, sizes, spread, parities=self.parities)
         components: dict[Table, Floats] = {}
-        for (table, own), variance in zip(told, spread, strict=True):
+        for table, own, variance in told:
             if self.parities:
                 components[table] = parity_component(float(own.shares[0] - own.shares[1]), len(table))
                 continue
@@ -193,16 +195,3 @@ def parity_component(excess: float, attributes: int) -> Floats:
         signs = np.multiply.outer(signs, np.array([1.0, -1.0]))
     own: Floats = signs * excess / 2.0**attributes
     return own
-
-
-def share_variance(counted: Frequencies, users: int) -> float:
-    """The mean over cells of the exact squared error of shares, those asked being drawn from all users.
-
-    >>> uniform = Frequencies(Values(range(2)), 10, np.array([5, 5]), Fraction(3, 4), Fraction(1, 4), Pure(2))
-    >>> share_variance(uniform, 10)
-    0.075
-    """
-    size, asked = len(counted.values), counted.users
-    truth, other = counted.supports_truth, counted.supports_other
-    own = (truth * (1 - truth) + (size - 1) * other * (1 - other)) / (truth - other) ** 2 / size / asked
-    return float(own) + (1 / asked - 1 / max(users, asked)) * (size - 1) / size**2

@@ -33,7 +33,7 @@ from sfumato.noise.uniform import below_many
 @guarantee(
     claim="one question drawn unseen, reports of made-up values on the others: the largest loss of the questions",
     proof="proofs/local_several.md#one-true",
-    reviewed="",
+    reviewed="19e40e5331f2",
 )
 def unseen_loss(parts: Sequence[LocalProtocol[Any]]) -> Pure:
     """The loss of a report with one true answer, between any two people's answers to all questions."""
@@ -43,7 +43,7 @@ def unseen_loss(parts: Sequence[LocalProtocol[Any]]) -> Pure:
 @guarantee(
     claim="between answers that differ in one of d questions alike: ln(1 + (e^epsilon - 1) / d) by randomized response",
     proof="proofs/local_several.md#one-answer",
-    reviewed="",
+    reviewed="2a45e4ec9b4b",
 )
 def one_answer_loss(parts: Sequence[FrequencyProtocol], weights: Sequence[int]) -> Pure:
     """What a report tells of one answer to somebody who knows all the other answers, for randomized response.
@@ -51,7 +51,7 @@ def one_answer_loss(parts: Sequence[FrequencyProtocol], weights: Sequence[int]) 
     >>> from sfumato.local.response import Response
     >>> from sfumato.local.values import Values
     >>> round(float(one_answer_loss([Response(Values(range(3)), Pure(2))] * 4, [1] * 4).epsilon), 4)
-    0.9544
+    0.9545
     """
     least = [weight * len(part.values) * part.supports_other for part, weight in zip(parts, weights, strict=True)]
     most = [weight * len(part.values) * part.supports_truth for part, weight in zip(parts, weights, strict=True)]
@@ -73,7 +73,7 @@ class OneTrue(LocalProtocol[tuple[Frequencies, ...]]):
     >>> from sfumato.local.values import Values
     >>> hidden = OneTrue((Response(Values(["yes", "no"]), Pure(1)), Response(Values(range(5)), Pure(1))))
     >>> hidden.loss, round(float(hidden.one_answer.epsilon), 3)
-    (Pure(epsilon=1.0), 0.621)
+    (Pure(epsilon=1.0), 0.692)
     """
 
     parts: tuple[FrequencyProtocol, ...]

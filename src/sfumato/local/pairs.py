@@ -39,7 +39,7 @@ WAYS = ("response", "bits")
 @guarantee(
     claim="no option is drawn with more than 1 / most: 1 + options t / (most (1 - t)) <= e^epsilon",
     proof="proofs/local_several.md#pairs-response",
-    reviewed="",
+    reviewed="6d9d8d10d31f",
 )
 def pair_weight(epsilon: Fraction, options: int, most: int) -> int:
     """The chance of the truth, of an option that was drawn out of at least ``most``; rounded down, in 53 digits."""
@@ -49,7 +49,7 @@ def pair_weight(epsilon: Fraction, options: int, most: int) -> int:
 @guarantee(
     claim="a mixture over the options that may be drawn: the loss of a bit for each option",
     proof="proofs/local_several.md#pairs-bits",
-    reviewed="",
+    reviewed="bfe52056e2ec",
 )
 def pair_bits(epsilon: Fraction, options: int) -> UnaryEncoding:
     """A bit for each option, of the option that was drawn."""

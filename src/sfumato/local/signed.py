@@ -31,7 +31,7 @@ from sfumato.noise.uniform import below_many
 @guarantee(
     claim="a public row, and its signed entry by randomized response over 2: P(report | v) <= e^epsilon P(report | w)",
     proof="proofs/local_several.md#signs",
-    reviewed="",
+    reviewed="01caf20d909c",
 )
 def sign_weight(epsilon: Fraction) -> int:
     """The chance that a report is made of the true sign, rounded down, in 53 binary digits."""
