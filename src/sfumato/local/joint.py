@@ -201,8 +201,8 @@ def direction_variance(part: Any, *, asked: Fraction | int, users: int) -> float
     """The mean variance of shares in each direction in which cells can err, those asked being drawn from all users.
 
     Bits err independently, in all directions alike. Where every report supports equally many cells the total is known,
-    and all error is in the other directions: that is also the most that any protocol errs there. What the draw of people
-    adds is largest where all cells are alike.
+    and all error is in the other directions: that is also the most that any protocol errs there. What the draw of
+    people adds is largest where all cells are alike.
 
     >>> from sfumato.local.response import Response
     >>> round(direction_variance(Response(Values(range(4)), Pure(1)), asked=100, users=100), 4)
