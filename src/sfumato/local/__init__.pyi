@@ -22,6 +22,7 @@ from .signed import SignedResponse
 from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
 from .unary import UnaryEncoding
 from .values import Values
+from .vectors import MeanVector, VectorMean, vectors
 
 __all__ = [
     "AllOf",
@@ -42,6 +43,7 @@ __all__ = [
     "Layout",
     "LocalHashing",
     "LocalProtocol",
+    "MeanVector",
     "MetricResponse",
     "OneOf",
     "OneTrue",
@@ -62,6 +64,7 @@ __all__ = [
     "Tally",
     "UnaryEncoding",
     "Values",
+    "VectorMean",
     "attribute_plans",
     "attributes",
     "candidates",
@@ -74,5 +77,6 @@ __all__ = [
     "range_plans",
     "ranges",
     "shuffled",
+    "vectors",
     "why",
 ]

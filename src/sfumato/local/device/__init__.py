@@ -13,10 +13,11 @@ whole numbers decides every coin exactly; randomness comes from the function tha
 The folder stands alone: it can be copied to a device. Its twin in JavaScript is the one file `device.js`.
 """
 
-from . import answers, choices, codes, compound, pairs, signs  # their randomizers enter themselves
+from . import answers, choices, codes, compound, directions, pairs, signs  # their randomizers enter themselves
 from .client import Client
 from .codes import field_tables
 from .coins import BITS, WHOLE, Coins, OctetCoins
+from .directions import LARGEST, read_vector
 from .domains import DOMAINS, Domain, Reader, domain_reader, reader_of
 from .messages import FORMAT, HEAD, message, number_size, packed, tag
 from .randomizers import KINDS, Drawn, Recipe, draw, randomizer
@@ -28,6 +29,7 @@ __all__ = [
     "FORMAT",
     "HEAD",
     "KINDS",
+    "LARGEST",
     "LONGEST_TEXT",
     "WHOLE",
     "Client",
@@ -41,6 +43,7 @@ __all__ = [
     "choices",
     "codes",
     "compound",
+    "directions",
     "domain_reader",
     "draw",
     "field_tables",
@@ -49,6 +52,7 @@ __all__ = [
     "packed",
     "pairs",
     "randomizer",
+    "read_vector",
     "reader_of",
     "signs",
     "tag",
