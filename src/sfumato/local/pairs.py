@@ -7,6 +7,7 @@ arXiv 1911.12834).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -99,8 +100,8 @@ class KeyValues(LocalProtocol[KeyValueEstimate]):
         object.__setattr__(self, "loss", Pure(read_epsilon(self.loss)))
         object.__setattr__(self, "most", integer(self.most, "most", least=1, most=1 << 20))
         low, high = (float(rational(end, "between")) for end in self.between)
-        if not low < high:
-            raise BadArgument("between", "two bounds, the lower one first", self.between)
+        if not 0 < high - low < math.inf:
+            raise BadArgument("between", "two bounds, the lower one first, less than 1e308 apart", self.between)
         object.__setattr__(self, "between", (low, high))
         if self.way not in WAYS:
             raise BadArgument("way", f"one of {', '.join(WAYS)}", self.way)

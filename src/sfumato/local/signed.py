@@ -48,8 +48,8 @@ class SignedResponse(LocalProtocol[NDArray[np.float64]]):
     Cost:       messages of a byte or a few; a fast transform of all sums
     Best:       variance ((e^ε + 1) / (e^ε − 1))² a person for each difference, whatever the number of values
 
-    >>> SignedResponse(Values(range(100)), Pure(1)).layout
-    Layout(cells=128, bits=0, ones=None, parts=(), together=())
+    >>> SignedResponse(Values(range(100)), Pure(1)).layout.cells
+    128
     """
 
     values: Values

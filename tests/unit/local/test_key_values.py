@@ -42,12 +42,14 @@ def population() -> tuple[Any, Any, Any]:
 def test_counts_and_means_are_covered(way: str) -> None:
     protocol = local.key_values(KEYS, between=(0, 100), most=3, loss=2, way=way)
     columns, source = population(), ReplayEntropy(3)
+    inputs = protocol.inputs_of(columns)
     truth = np.array([np.sum(columns[1] == key) for key in KEYS])
     means = np.array([columns[2][columns[1] == key].mean() for key in KEYS[:3]])
     counted, centred, squares = [], [], []
     told = protocol.aggregate([])
     for _ in range(60):
-        told = protocol.aggregate(protocol.randomize_many(columns, entropy=source))
+        reports = local.Reports(protocol.head, protocol.layout, *protocol.draw(inputs, source))
+        told = protocol.aggregate(reports)
         low, high = told.interval()
         counted.append((low <= truth) & (truth <= high))
         low, high = told.mean_interval()
@@ -150,6 +152,7 @@ def test_columns_that_do_not_fit_are_refused(columns: tuple[Any, ...], problem: 
     [
         (lambda: local.key_values(["a"], between=(0, 1), most=1, loss=1), "at least two"),
         (lambda: local.key_values(KEYS, between=(1, 1), most=1, loss=1), "lower one first"),
+        (lambda: local.key_values(KEYS, between=(-1e308, 1e308), most=1, loss=1), "apart"),
         (lambda: local.key_values(KEYS, between=(0, math.inf), most=1, loss=1), "finite"),
         (lambda: local.key_values(KEYS, between=(0, 1), most=0, loss=1), "at least 1"),
         (lambda: local.key_values(KEYS, between=(0, 1), most=1, loss=0), "above 0"),
