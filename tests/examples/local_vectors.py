@@ -26,6 +26,7 @@ def of(order: int, prime: int, polynomial: int) -> dict[str, int]:
 
 TOLD = {"kind": "response", "cells": 300, "bits": 0, "truth": 1 << 52}
 BITS = {"kind": "bits", "cells": 1, "bits": 9, "truth": 1 << 52, "lie": 1 << 50}
+BOTH = {"kind": "one of", "cells": 301, "bits": 9, "parts": [TOLD, BITS], "weights": [1, 2]}
 RECIPES: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
     ({"kind": "response", "cells": 2, "bits": 0, "truth": 1 << 52}, (0, 1)),
     ({"kind": "response", "cells": 1000, "bits": 0, "truth": 15449939443803}, (0, 517, 999)),
@@ -53,6 +54,19 @@ RECIPES: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
             "key": 123456789012345,
         },
         ([[1.0, 0.5, -0.25], 1 << 53], [[0.0, 0.0, 0.0], 1 << 52], [[-0.1, 1.0, 0.7], 7 << 50]),
+    ),
+    (
+        {"kind": "all of", "cells": 1, "bits": 300 + 301 + 301 * 9, "parts": [TOLD, BOTH]},
+        ([0, [0, 8]], [299, [299, 0]]),
+    ),
+    (
+        {"kind": "one true", "cells": 1, "bits": 309, "parts": [TOLD, BITS], "options": [300, 9], "weights": [1, 3]},
+        ([0, 8], [299, 0], [17, 3]),
+    ),
+    ({"kind": "signs", "cells": 128, "bits": 0, "truth": (1 << 53) - 1}, (0, 1, 77, 127)),
+    (
+        {"kind": "pairs", "cells": 300, "bits": 0, "keys": 147, "most": 6, "between": ["-1.5", "1e+16"], "part": TOLD},
+        ([], [[0, 0]], [[146, 1 << 53], [3, 1 << 51]], [[place, 1 << 52] for place in range(9)]),
     ),
 )
 FLAGS = {"kind": "bits again", "cells": 1, "bits": 16, "truth": 3 << 51, "lie": 1 << 51}

@@ -1,20 +1,30 @@
+from .all_of import AllOf
+from .attributes import AttributePlan, Attributes, attribute_plans, attributes
 from .choosing import Candidate, candidates, frequencies, why
 from .dbitflip import DBitFlip, dbitflip
 from .filter_counts import FilterCounts, TextCounts
 from .frequency import Frequencies, FrequencyProtocol
 from .hashing import LocalHashing
+from .joint import Joint, JointPlan, joint, joint_plans
+from .joint_tables import JointTable, JointTables
 from .lasting import LastingProtocol
 from .linear_counts import LinearCounts
 from .memoised import Memoised, loloha, memoised
 from .metric_responses import MetricResponse, metric_response
 from .one_of import OneOf
+from .one_true import OneTrue
+from .pair_estimates import KeyValueEstimate
+from .pairs import KeyValues, key_values
 from .place_maps import PlaceDensity, PlaceRemap
 from .place_reports import Places, places
 from .protocol import LocalProtocol, Tally
+from .range_estimates import RangeCount, RangeEstimate
+from .ranges import RangePlan, Ranges, range_plans, ranges
 from .rappor import Rappor, rappor
 from .reports import Layout, Rejected, Reports
 from .response import Response
 from .shuffling import Shuffled, shuffled
+from .signed import SignedResponse
 from .stages import BitsAgain, NumberAgain, SameAgain
 from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
 from .tracked import Tracked, tracked
@@ -24,6 +34,9 @@ from .vectors import MeanVector, VectorMean, vectors
 from .windowed import Windowed, windowed
 
 __all__ = [
+    "AllOf",
+    "AttributePlan",
+    "Attributes",
     "Belief",
     "BitsAgain",
     "Candidate",
@@ -33,6 +46,12 @@ __all__ = [
     "FilterCounts",
     "Frequencies",
     "FrequencyProtocol",
+    "Joint",
+    "JointPlan",
+    "JointTable",
+    "JointTables",
+    "KeyValueEstimate",
+    "KeyValues",
     "LastingProtocol",
     "Layout",
     "LinearCounts",
@@ -43,15 +62,21 @@ __all__ = [
     "MetricResponse",
     "NumberAgain",
     "OneOf",
+    "OneTrue",
     "PlaceDensity",
     "PlaceRemap",
     "Places",
+    "RangeCount",
+    "RangeEstimate",
+    "RangePlan",
+    "Ranges",
     "Rappor",
     "Rejected",
     "Reports",
     "Response",
     "SameAgain",
     "Shuffled",
+    "SignedResponse",
     "SurveyEstimate",
     "SurveyPlan",
     "Tally",
@@ -61,13 +86,20 @@ __all__ = [
     "Values",
     "VectorMean",
     "Windowed",
+    "attribute_plans",
+    "attributes",
     "candidates",
     "dbitflip",
     "frequencies",
+    "joint",
+    "joint_plans",
+    "key_values",
     "loloha",
     "memoised",
     "metric_response",
     "places",
+    "range_plans",
+    "ranges",
     "rappor",
     "shuffled",
     "tracked",

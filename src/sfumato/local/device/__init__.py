@@ -13,7 +13,8 @@ whole numbers decides every coin exactly; randomness comes from the function tha
 The folder stands alone: it can be copied to a device. Its twin in JavaScript is the one file `device.js`.
 """
 
-from . import again, choices, codes, compound, directions, steps  # their randomizers enter themselves
+# Their randomizers enter themselves.
+from . import again, answers, choices, codes, compound, directions, pairs, signs, steps
 from .again import REMEMBERING, VIEWS
 from .client import Client
 from .codes import field_tables
@@ -46,6 +47,7 @@ __all__ = [
     "Reader",
     "Recipe",
     "again",
+    "answers",
     "choices",
     "codes",
     "compound",
@@ -56,9 +58,11 @@ __all__ = [
     "message",
     "number_size",
     "packed",
+    "pairs",
     "randomizer",
     "read_vector",
     "reader_of",
+    "signs",
     "steps",
     "tag",
     "text_bucket",

@@ -240,7 +240,7 @@ function inTurnRemembered(recipe, value, coins, memory) {
 function tracked(recipe, history, coins) {
   const level = coins.below(recipe.cells);
   const kept = coins.below(recipe.changes);
-  return [level, signs(recipe, history, coins, level, kept, 0, 0n)];
+  return [level, signsOf(recipe, history, coins, level, kept, 0, 0n)];
 }
 
 function trackedRemembered(recipe, value, coins, memory) {
@@ -252,14 +252,14 @@ function trackedRemembered(recipe, value, coins, memory) {
     throw new RangeError("the history must go on from the one that was reported: what was reported cannot change");
   }
   const drawn = past ? memory.reportOf(recipe, "signs")[1] : 0n;
-  const all = signs(recipe, value, coins, level, kept, past.length >> Number(level), drawn);
+  const all = signsOf(recipe, value, coins, level, kept, past.length >> Number(level), drawn);
   memory.keep("history", history);
   memory.keep("signs", `${level} ${all}`);
   return [level, all];
 }
 
 /** Adds signs of the stretches that have ended, from one on, to those that were drawn. */
-function signs(recipe, history, coins, level, kept, start, drawn) {
+function signsOf(recipe, history, coins, level, kept, start, drawn) {
   const shift = Number(level);
   const changes = [...history.keys()].filter(step => history[step] !== (step ? history[step - 1] : 0));
   const change = kept < BigInt(changes.length) ? changes[Number(kept)] : undefined;
@@ -456,6 +456,55 @@ function directions(recipe, [vector, weight], coins) {
   return [BigInt(group * several + number), 0n];
 }
 
+/** Reports as bits: for each a bit for each cell, if it has several, and then its bits in a place for each cell. */
+function writtenOut(parts, reports) {
+  let written = 0n;
+  let first = 0n;
+  parts.forEach((part, at) => {
+    const [number, drawn] = reports[at];
+    const [cells, width] = [BigInt(part.cells), BigInt(part.bits)];
+    if (cells > 1n) {
+      written |= 1n << (first + number);
+      first += cells;
+    }
+    written |= drawn << (first + number * width);
+    first += cells * width;
+  });
+  return written;
+}
+
+function allOf(recipe, values, coins) {
+  return [0n, writtenOut(recipe.parts, recipe.parts.map((part, at) => draw(part, values[at], coins)))];
+}
+
+function oneTrue(recipe, values, coins) {
+  const drawn = coins.below(recipe.weights.reduce((total, weight) => total + weight, 0));
+  let before = 0n;
+  const reports = recipe.parts.map((part, at) => {
+    const after = before + BigInt(recipe.weights[at]);
+    const asked = before <= drawn && drawn < after;
+    before = after;
+    return draw(part, asked ? values[at] : coins.below(recipe.options[at]), coins);
+  });
+  return [0n, writtenOut(recipe.parts, reports)];
+}
+
+function signs(recipe, place, coins) {
+  const row = coins.below(BigInt(recipe.cells) >> 1n);
+  const told = coins.chance(recipe.truth);
+  const value = BigInt(place);
+  let bit = value & 1n;
+  for (let both = row & (value >> 1n); both > 0n; both >>= 1n) bit ^= both & 1n;
+  return [2n * row + (told ? bit : coins.below(2)), 0n];
+}
+
+function pairs(recipe, listed, coins) {
+  const drawn = Number(coins.below(Math.max(recipe.most, listed.length)));
+  if (drawn >= listed.length) return draw(recipe.part, 2 * recipe.keys + drawn, coins);
+  const [key, high] = listed[drawn];
+  return draw(recipe.part, 2 * key + (coins.chance(high) ? 1 : 0), coins);
+}
+
 /** How a report is drawn, by the kind of recipe. */
 export const KINDS = new Map([
   ["response", response],
@@ -470,6 +519,10 @@ export const KINDS = new Map([
   ["in turn", inTurn],
   ["tracked", tracked],
   ["directions", directions],
+  ["all of", allOf],
+  ["one true", oneTrue],
+  ["signs", signs],
+  ["pairs", pairs],
 ]);
 
 /** Which entry of a recipe says how many values there are, for kinds where one does. */
@@ -578,6 +631,10 @@ export const DOMAINS = new Map([
   ["in steps", stepsReader],
   ["history", historyReader],
   ["vector", vectorReader],
+  ["named", namedReader],
+  ["joint", jointReader],
+  ["levels", levelsReader],
+  ["pairs", pairsReader],
 ]);
 
 /** The reader of a published domain: a function of a value that gives what the randomizer takes, or refuses. */
@@ -612,6 +669,63 @@ function eachReader(domain, recipe) {
       throw new RangeError(`the value must be a list of ${readers.length}: one for each part`);
     }
     return value.map((own, at) => readers[at](own));
+  };
+}
+
+/** A mapping with all of the names, or a list in their order. */
+function namedReader(domain, recipe) {
+  const names = domain.named;
+  const inner = readerOf(domain.of, recipe);
+  return value => {
+    if (value === null || typeof value !== "object" || Array.isArray(value)) return inner(value);
+    if (Object.keys(value).length !== names.length || !names.every(name => Object.hasOwn(value, name))) {
+      throw new RangeError(`the answers must be those to ${names.join(", ")}: one each, and no other`);
+    }
+    return inner(names.map(name => value[name]));
+  };
+}
+
+/** A list of answers: for each table its cell, the first attribute slowest; or only whether the sum is odd. */
+function jointReader(domain) {
+  const readers = domain.joint.map(own => readerOf(own, { kind: "joint" }));
+  const cell = (table, places) =>
+    domain.parities
+      ? table.reduce((total, one) => total + places[one], 0) % 2
+      : table.reduce((total, one) => total * domain.sizes[one] + places[one], 0);
+  return value => {
+    if (!Array.isArray(value) || value.length !== readers.length) {
+      throw new RangeError(`the value must be a list of ${readers.length}: one for each attribute`);
+    }
+    const places = readers.map((reader, at) => reader(value[at]));
+    return domain.tables.map(table => cell(table, places));
+  };
+}
+
+/** One of a list of values: for each level of a tree the node that it lies in, of so many values each. */
+function levelsReader(domain) {
+  const reader = readerOf(domain.of, { kind: "levels" });
+  return value => domain.levels.map(width => Math.floor(reader(value) / width));
+}
+
+/** An object or a Map from keys to numbers between two bounds, or a list of pairs; no key twice. */
+function pairsReader(domain, recipe) {
+  const place = readerOf(domain.pairs, { kind: "keys" });
+  const [low, high] = recipe.between.map(Number);
+  const chance = number => {
+    if (typeof number !== "number" || !(number >= low && number <= high)) {
+      throw new RangeError(`each number must be between ${low} and ${high}: cut it to them if it may be outside`);
+    }
+    return Math.floor(((number - low) / (high - low)) * 2 ** BITS);
+  };
+  return value => {
+    const whole = value !== null && typeof value === "object" && !Array.isArray(value);
+    const listed = value instanceof Map ? [...value] : whole ? Object.entries(value) : value;
+    if (!Array.isArray(listed) || !listed.every(one => Array.isArray(one) && one.length === 2)) {
+      throw new RangeError("the value must be a mapping from keys to numbers, or a list of pairs of both");
+    }
+    const read = listed.map(([key, number]) => [place(key), chance(number)]);
+    if (new Set(read.map(([key]) => key)).size < read.length) throw new RangeError("the value must have no key twice");
+    return read;
   };
 }
 
