@@ -1,4 +1,9 @@
 from .choosing import Candidate, candidates, frequencies, why
+from .collecting.batches import Batch
+from .collecting.collector import Collector
+from .collecting.faults import StoreUnavailable
+from .dropouts import Dropouts, dropouts
+from .forgery import Manipulation, Worst, manipulation
 from .frequency import Frequencies, FrequencyProtocol
 from .hashing import LocalHashing
 from .metric_responses import MetricResponse, metric_response
@@ -14,15 +19,19 @@ from .unary import UnaryEncoding
 from .values import Values
 
 __all__ = [
+    "Batch",
     "Belief",
     "Candidate",
     "CoinSurvey",
+    "Collector",
     "Deniability",
+    "Dropouts",
     "Frequencies",
     "FrequencyProtocol",
     "Layout",
     "LocalHashing",
     "LocalProtocol",
+    "Manipulation",
     "MetricResponse",
     "OneOf",
     "PlaceDensity",
@@ -32,13 +41,17 @@ __all__ = [
     "Reports",
     "Response",
     "Shuffled",
+    "StoreUnavailable",
     "SurveyEstimate",
     "SurveyPlan",
     "Tally",
     "UnaryEncoding",
     "Values",
+    "Worst",
     "candidates",
+    "dropouts",
     "frequencies",
+    "manipulation",
     "metric_response",
     "places",
     "shuffled",

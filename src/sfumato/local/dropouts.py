@@ -52,7 +52,9 @@ class Dropouts:
         if factor < 1:
             raise BadArgument("ratio", "at least 1", ratio)
         shares = low / self.estimate.users, high / self.estimate.users
-        least, most = (_odds_times(share, by) * self.asked for share, by in zip(shares, (1 / factor, factor), strict=True))
+        least, most = (
+            _odds_times(share, by) * self.asked for share, by in zip(shares, (1 / factor, factor), strict=True)
+        )
         return np.maximum(low, least), np.minimum(high + self.missing, most)
 
     def counts_at_random(self) -> Counts:

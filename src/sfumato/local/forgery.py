@@ -30,7 +30,7 @@ TOGETHER: Final = 16
 @guarantee(
     claim="a report adds (1 - q)/(p - q) to the count of a value that it supports, and -q/(p - q) to any other",
     proof="proofs/local.md#forgery",
-    reviewed="",
+    reviewed="7cbd105dd1f7",
 )
 def added_by_report(truth: Fraction, other: Fraction) -> tuple[Fraction, Fraction]:
     """What one report adds to the estimated count of a value: if it supports the value, and if it does not.

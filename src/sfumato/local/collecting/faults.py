@@ -8,6 +8,9 @@ from typing import Any
 
 from sfumato.errors import MissingExtra, SfumatoError
 
+HELD = "another process has it open, and one at a time can"
+DAMAGED = "it is damaged, or no store, its folder is not there, it may not be written, or the disk is full"
+
 
 class StoreUnavailable(SfumatoError, RuntimeError):
     """Reports a store of reports that cannot be read or written now, or that is damaged."""
@@ -37,15 +40,9 @@ def in_words(doing: str) -> Iterator[None]:
     try:
         yield
     except engine.IOException as fault:
-        held = "lock" in str(fault)
-        why = "another process has it open, and one at a time can" if held else f"{doing} it failed"
-        cause = (
-            ""
-            if held
-            else ": it is damaged, or no store, its folder is not there, it may not be written, or the disk is full"
-        )
+        why = HELD if "set lock on file" in str(fault) else f"{doing} it failed: {DAMAGED}"
     except (engine.Error, OSError) as fault:
-        why, cause = f"{doing} it failed", f" ({type(fault).__name__})"
+        why = f"{doing} it failed ({type(fault).__name__})"
     else:
         return
-    raise StoreUnavailable(why + cause) from None
+    raise StoreUnavailable(why) from None

@@ -7,7 +7,9 @@ before: rows of a DuckDB file are part of that transaction, and a Parquet file t
 from __future__ import annotations
 
 import json
+import os
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import BadArgument
 from sfumato.local.collecting.batches import Batch
-from sfumato.local.collecting.faults import StoreUnavailable, duckdb_module, in_words
+from sfumato.local.collecting.faults import HELD, StoreUnavailable, duckdb_module, in_words
 from sfumato.local.collecting.keeping import Keeping, RowsInFiles, RowsInTable
 from sfumato.local.collecting.senders import Pseudonyms
 from sfumato.local.collecting.sql_sums import stored_sums
@@ -56,6 +58,8 @@ BATCH = "key, period, accepted, truncated, other_protocol, invalid, excess"
 
 _WRITING: dict[str, threading.Lock] = {}
 """One writer at a time in this process, for each file; between processes DuckDB's own lock sees to it."""
+_OPEN: weakref.WeakSet[Store] = weakref.WeakSet()
+"""Open stores. A forked process has its parent's in its memory, past that lock, and must not touch them."""
 
 
 @final
@@ -74,15 +78,19 @@ class Store:
 
     def __init__(self, place: str | Path) -> None:
         path = Path(place)
-        folder = path.is_dir() or path.suffix.lower() not in FILES
+        folder = path.is_dir() or (path.suffix.lower() not in FILES and not path.exists())
         self.place = path
         with in_words("opening"):
             if folder:
                 path.mkdir(exist_ok=True)
-            file = (path / INDEX if folder else path).resolve()
+            self.file = (path / INDEX if folder else path).resolve()
             self.keeping: Keeping = RowsInFiles(path) if folder else RowsInTable()
-            self._connection: duckdb.DuckDBPyConnection = duckdb_module().connect(str(file), config=SETTINGS)
-        self._lock = _WRITING.setdefault(str(file), threading.Lock())
+            self._process = os.getpid()
+            if any(one.file == self.file and one._process != self._process for one in _OPEN):
+                raise StoreUnavailable(HELD)
+            self._connection: duckdb.DuckDBPyConnection = duckdb_module().connect(str(self.file), config=SETTINGS)
+        self._lock = _WRITING.setdefault(str(self.file), threading.Lock())
+        _OPEN.add(self)
         try:
             self._prepare()
         except BaseException:
@@ -91,6 +99,7 @@ class Store:
 
     def close(self) -> None:
         """Lets go of the file."""
+        _OPEN.discard(self)
         with in_words("closing"):
             self._connection.close()
 
@@ -113,6 +122,8 @@ class Store:
 
         What goes wrong in it outside of the store, such as where messages come from, is passed on as it is.
         """
+        if self._process != os.getpid():
+            raise StoreUnavailable("this process was forked from the one that has it open")
         if writes:
             self._lock.acquire()
         try:
