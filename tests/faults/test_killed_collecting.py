@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -212,9 +213,10 @@ def test_a_forked_process_cannot_use_what_its_parent_has_open(kind: str, tmp_pat
             os._exit(7)
 
     with opened(place) as collector:
-        uses = (lambda: opened(place), collector.tally, lambda: collector.add(messages(1), senders=[1]))
-        assert [forked(lambda use=use: work(use)) for use in uses] == [7, 7, 7]
-    assert forked(lambda: work(lambda: opened(place))) == 0
+        adding = partial(collector.add, messages(1), senders=[1])
+        uses: tuple[Callable[[], object], ...] = (partial(opened, place), collector.tally, adding)
+        assert [forked(partial(work, use)) for use in uses] == [7, 7, 7]
+    assert forked(partial(work, partial(opened, place))) == 0
 
 
 def broken(place: Path) -> Iterator[tuple[str, Callable[[], object]]]:

@@ -60,7 +60,7 @@ def publish(
     method: Annotated[str | None, typer.Option(help="A protocol by its name; the best one if left out.")] = None,
     output: Output = None,
 ) -> None:
-    """Publishes a protocol that counts values: what devices need, as JSON. Says on standard error which, and its error."""
+    """Publishes a protocol that counts values: what devices need, as JSON; says what error to expect."""
     from sfumato.local import Values, candidates, frequencies
 
     check_writable(output)

@@ -141,9 +141,8 @@ def test_another_protocol_is_refused_by_name(place: Path) -> None:
     assert other_values.head == PROTOCOL.head  # the recipe is the same, what it is about is not
     with pytest.raises(BadArgument, match="other values"):
         Collector(other_values, place)
-    with pytest.raises(BadArgument, match="which begin with") as strange:
-        with Collector(PROTOCOL, place) as collector:
-            collector.add([b"secret-of-somebody", other_loss.randomize(1)])
+    with pytest.raises(BadArgument, match="which begin with") as strange, Collector(PROTOCOL, place) as collector:
+        collector.add([b"secret-of-somebody", other_loss.randomize(1)])
     assert "secret" not in str(strange.value)
 
 
@@ -243,7 +242,7 @@ def test_what_cannot_be_added_is_refused(place: Path) -> None:
             collector.add([1, 2])  # type: ignore[list-item]
         for settings in ({"batch": ""}, {"batch": "x" * 201}, {"period": 3}, {"batch": "a\nb"}):
             with pytest.raises(BadArgument):
-                collector.add(sent(), **settings)  # type: ignore[arg-type]
+                collector.add(sent(), **settings)
         with pytest.raises(BadArgument, match="max_reports="):
             collector.add(sent(), senders=range(60))
         assert collector.batches() == ()
