@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, final
 
 from sfumato.errors import MissingExtra, SfumatoError
 
@@ -12,6 +12,7 @@ HELD = "another process has it open, and one at a time can"
 DAMAGED = "it is damaged, or no store, its folder is not there, it may not be written, or the disk is full"
 
 
+@final
 class StoreUnavailable(SfumatoError, RuntimeError):
     """Reports a store of reports that cannot be read or written now, or that is damaged."""
 
