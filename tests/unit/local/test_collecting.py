@@ -13,10 +13,13 @@ import duckdb
 import numpy as np
 import pytest
 from tests.examples.local_protocols import EXAMPLES, SMALL
+from tests.examples.local_vectors import Stream
+from tests.unit.local.javascript import in_javascript
 
 from sfumato import local
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument
+from sfumato.local import device
 from sfumato.local.collecting import senders, sql_sums
 from sfumato.local.collecting.collector import Collector
 from sfumato.local.collecting.faults import StoreUnavailable
@@ -277,12 +280,21 @@ def test_what_no_collector_can_be_is_refused(settings: dict[str, Any], said: str
 
 
 @pytest.mark.parametrize(("run", "right"), [(sql_sums.RUN, True), (17, False)])
-def test_lanes_do_not_run_over(run: int, *, right: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """70,000 reports with 16 bits set; runs of 2^17 rows would carry into the next lane."""
+def test_lanes_do_not_run_over(run: int, *, right: bool, monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
+    """70,000 reports with 16 bits set, twice; runs of 2^17 rows would carry into the next lane."""
     monkeypatch.setattr(sql_sums, "RUN", run)
-    with Collector(UNARY, tmp_path / "a.duckdb") as collector:
-        collector.add([UNARY.head + b"\xff\xff" + bytes(7)] * 70_000)
-        assert (collector.tally().sums[0].tolist() == [70_000] * 17 + [0] * 54) == right
+    with Collector(UNARY, place) as collector:
+        for batch in ("a", "b"):
+            collector.add([UNARY.head + b"\xff\xff" + bytes(7)] * 70_000, batch=batch)
+        assert (collector.tally().sums[0].tolist() == [140_000] * 17 + [0] * 54) == right
+
+
+def test_runs_of_several_files_are_not_one(tmp_path: Path) -> None:
+    """Three files of 30,000 rows each: together they would not fit into a lane."""
+    with Collector(UNARY, tmp_path / "reports") as collector:
+        for batch in ("a", "b", "c"):
+            collector.add([UNARY.head + b"\xff\xff" + bytes(7)] * 30_000, batch=batch)
+        assert collector.tally().sums[0].tolist() == [90_000] * 17 + [0] * 54
 
 
 def test_lanes_count_every_bit_by_itself(place: Path) -> None:
@@ -379,3 +391,20 @@ def test_frequencies_come_out_of_a_store(place: Path) -> None:
         collector.add(protocol.randomize(value, entropy=ReplayEntropy(at)) for at, value in enumerate(values))
         estimate = collector.aggregate()
     assert np.all(np.abs(estimate.counts - [600, 300, 0]) < 6 * estimate.deviations) and estimate.users == 900
+
+
+def test_from_javascript_to_a_table(tmp_path: Path) -> None:
+    """Two devices with the published text alone, one of each language, send the same messages into one store."""
+    protocol = local.frequencies(["a", "b", "c"], loss=2, users=90, method="local hashing")
+    client, made = device.Client.read(protocol.publish()), []
+    for at in range(90):
+        stream = Stream(f"device {at}")
+        message = client.randomize("abc"[at % 3], octets=stream)
+        octets = stream.taken.hex()
+        made.append(
+            {"published": protocol.publish(), "value": "abc"[at % 3], "octets": octets, "message": message.hex()}
+        )
+    sent = [bytes.fromhex(one["message"]) for one in in_javascript(made, [])["made"]]
+    with Collector(protocol, tmp_path / "a.duckdb") as collector:
+        collector.add(sent)
+        assert same(collector.tally(), protocol.tally(bytes.fromhex(one["message"]) for one in made))

@@ -161,7 +161,7 @@ def test_bounds_with_a_ratio_hold_for_the_worst_rates(ratio: int) -> None:
 
 
 def test_intervals_of_a_random_part_cover() -> None:
-    """1,500 rounds: coverage is within 6 standard deviations of 95 %, or above; the protocol's error alone falls short."""
+    """1,500 rounds: coverage is at most 6 deviations under 95 %; with the protocol's error alone it is more."""
     values, source, rounds = np.repeat([0, 1, 2], [30, 170, 400]), np.random.default_rng(5), 1500
     truth, protocol, entropy = np.bincount(values, minlength=4), built("response", 4, "3"), ReplayEntropy(6)
     covered, short = np.zeros(4), np.zeros(4)

@@ -82,7 +82,7 @@ class RowsInTable:
     def relations(self, question: int, batches: Sequence[int], *, chosen: Sequence[int] | None) -> Iterator[Relation]:
         """The table, or its rows of some batches."""
         where = "TRUE" if chosen is None else f"batch IN ({', '.join(map(str, chosen))})" if chosen else "FALSE"
-        yield Relation(f"sfumato_reports_{question}", where, row="rowid")
+        yield Relation(f"sfumato_reports_{question}", "rowid", where=where)
 
 
 @final
@@ -132,7 +132,7 @@ class RowsInFiles:
             if not all(file.is_file() for file in files):
                 raise StoreUnavailable("it is damaged: files of batches that it has are not there")
             names = ", ".join("'" + str(file).replace("'", "''") + "'" for file in files)
-            yield Relation(f"read_parquet([{names}])")
+            yield Relation(f"read_parquet([{names}], file_row_number=true)", "file_row_number", each="batch, ")
 
 
 @final

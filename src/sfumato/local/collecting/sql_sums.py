@@ -30,11 +30,12 @@ MOST_ROWS = (1 << 32) - 1
 @final
 @dataclass(frozen=True)
 class Relation:
-    """Rows with columns ``cell``, ``batch`` and a word for every 64 bits; ``row`` numbers them, where that is known."""
+    """Rows with columns ``cell``, ``batch`` and a word for every 64 bits; ``row`` numbers them (of ``each`` batch)."""
 
     source: str
+    row: str
+    each: str = ""
     where: str = "TRUE"
-    row: str | None = None
 
 
 def column_names(layout: Layout) -> list[str]:
@@ -45,13 +46,13 @@ def column_names(layout: Layout) -> list[str]:
 def sums_query(relation: Relation, layout: Layout) -> tuple[str, int]:
     """The query, and how many lanes its sums have.
 
-    >>> sums_query(Relation("reports"), Layout(5))
+    >>> sums_query(Relation("reports", "rowid"), Layout(5))
     ('SELECT cell, count(*) AS reports FROM reports WHERE TRUE GROUP BY cell', 1)
     """
     rest = f" FROM {relation.source} WHERE {relation.where} GROUP BY cell"
     if not layout.bits:
         return "SELECT cell, count(*) AS reports" + rest, 1
-    lanes = 4 if relation.row is not None and layout.cells <= FEW_CELLS else 2
+    lanes = 4 if layout.cells <= FEW_CELLS else 2
     width = 64 // lanes
     mask = sum(1 << (width * lane) for lane in range(lanes))
     # A word that is shifted may have its top bit in a lane: the cast keeps all values, and sums signed numbers faster.
@@ -60,7 +61,7 @@ def sums_query(relation: Relation, layout: Layout) -> tuple[str, int]:
         for word in column_names(layout)
         for shift in range(width)
     ]
-    runs = f", ({relation.row} >> {RUN})" if lanes == 4 else ""
+    runs = f", {relation.each}({relation.row} >> {RUN})" if lanes == 4 else ""
     return f"SELECT cell, count(*) AS reports, {', '.join(sums)}{rest}{runs}", lanes
 
 
