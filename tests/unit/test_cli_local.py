@@ -130,6 +130,8 @@ def test_a_store_of_another_protocol_is_refused(run: Run) -> None:
     client = published(run)
     lines = b"\n".join(one.hex().encode() for one in messages(client, ["red"]))
     run("collect", "p.json", "s.duckdb", given=lines)
+    code, _, err = run("estimate", "p.json", "s.duckdb", "--question", "taste")
+    assert code == 2 and "on the question 'taste'" in err
     run("publish", "--values", "values.txt", "--epsilon", "2", "--users", "1000", "-o", "q.json")
     code, _, err = run("estimate", "q.json", "s.duckdb")
     assert code == 3 and "keeps as 'reports'" in err

@@ -129,6 +129,8 @@ def estimate(
     if not store.exists():
         misused(f"there is no store {store}: 'sfumato local collect' makes one.")
     with _opened(made, store, question) as collector:
+        if not collector.batches():
+            misused(f"nothing was collected on the question {question!r} in {store} yet.")
         answer = collector.aggregate(periods=period or None, batches=batch or None)
     _write(_written(answer, confidence, form), output)
     if form is not Form.TABLE or output is not None:

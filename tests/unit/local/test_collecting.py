@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 import threading
 import tracemalloc
 from collections.abc import Iterator
@@ -18,10 +19,10 @@ from tests.unit.local.javascript import in_javascript
 
 from sfumato import local
 from sfumato.entropy import ReplayEntropy
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, MissingExtra
 from sfumato.local import device
 from sfumato.local.collecting import senders, sql_sums
-from sfumato.local.collecting.collector import Collector
+from sfumato.local.collecting.collector import Collector, order_of_content
 from sfumato.local.collecting.faults import StoreUnavailable
 from sfumato.local.frequency import FrequencyProtocol
 from sfumato.local.protocol import LocalProtocol, Tally
@@ -217,6 +218,30 @@ def test_the_order_of_arrival_is_not_in_the_store(tmp_path: Path) -> None:
                 rows.append(base.execute("SELECT * FROM sfumato_reports_1").fetchall())
                 rows.append(base.execute("SELECT digest FROM sfumato_batches").fetchall())
         assert rows[:2] == rows[2:] and len(rows[0]) == 60
+
+
+@pytest.mark.parametrize("rows", [[[3, 1, 9], [3, 1, 2], [3, 0, 5]], [[1, 2, 3], [1, 1, 9], [0, 9, 9]]])
+def test_the_order_is_that_of_all_words(rows: list[list[int]]) -> None:
+    bits, cells = np.array(rows, dtype=np.uint64), np.zeros(3, dtype=np.int64)
+    assert bits[order_of_content(cells, bits)].tolist() == sorted(rows)
+    cells[:] = [2, 1, 0]
+    assert order_of_content(cells, bits).tolist() == [2, 1, 0]
+
+
+def test_without_duckdb_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(MissingExtra, match=r"collecting reports needs optional packages: pip install 'sfumato\[sql\]'"):
+        Collector(PROTOCOL, tmp_path / "a.duckdb")
+
+
+def test_strange_places(tmp_path: Path) -> None:
+    with pytest.raises(BadArgument, match="read as a pattern"):
+        Collector(PROTOCOL, tmp_path / "all[1]")
+    with Collector(PROTOCOL, tmp_path / "it's mine") as collector:
+        collector.add(sent())
+        assert same(collector.tally(), PROTOCOL.tally(sent()))
+    with pytest.raises(StoreUnavailable, match="its folder is not there"):
+        Collector(PROTOCOL, tmp_path / "none" / "a.duckdb")
 
 
 def test_what_breaks_off_leaves_nothing(place: Path) -> None:

@@ -35,7 +35,7 @@ class Collector(Generic[Estimated]):
     Gives:      `add` a batch, `tally` and `aggregate` what is there, `batches`
     Guarantee:  none of its own: what a report tells, its protocol bounds. Rows do not say who sent them, nor in which
                 order they came: each piece of 65,536 is stored in the order of its content
-    Cost:       `add` about 0.5 µs a report; `tally` a scan of the store, at the speed of plain sums
+    Cost:       `add` about 0.5 µs a report, 2 µs with senders; `tally` a scan of the store, at the speed of plain sums
 
     Reports that come with senders are no shuffled reports: who receives them can tell them apart, so that the loss of
     each by itself counts. Senders are not kept; a keyed hash of each is, with a number of reports, and no report.
@@ -148,6 +148,16 @@ class Collector(Generic[Estimated]):
         )
 
 
+def order_of_content(cells: NDArray[np.int64], bits: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The order by cells and then by all words: of equal rows there is no telling which came first."""
+    order = np.lexsort((*bits.T[1::-1], cells))
+    if bits.shape[1] > 2:  # two words nearly always decide
+        first, near = cells[order], bits[order, :2]
+        if ((first[1:] == first[:-1]) & (near[1:] == near[:-1]).all(axis=1)).any():
+            order = np.lexsort((*bits.T[::-1], cells))
+    return order
+
+
 @final
 class _Intake:
     """Reads the pieces of one batch, and counts."""
@@ -161,7 +171,7 @@ class _Intake:
     def take(self, piece: Sequence[bytes] | Reports, senders: Sequence[Sender] | None, draft: Draft | None) -> None:
         """Reads a piece, and hands its reports on; without a draft they are only compared."""
         reports, places, rejected = self._read(piece)
-        order = np.lexsort((*reports.bits.T[::-1], reports.cells))
+        order = order_of_content(reports.cells, reports.bits)
         cells, bits = reports.cells[order], reports.bits[order]
         self.digest.update(repr(rejected).encode())
         self.digest.update(cells.astype("<i8").tobytes() + bits.astype("<u8").tobytes())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import BadArgument
 from sfumato.local.collecting.faults import StoreUnavailable
 from sfumato.local.collecting.sql_sums import Relation, column_names
 from sfumato.local.reports import Layout
@@ -110,6 +111,10 @@ class RowsInFiles:
     """A Parquet file for each batch, beside the DuckDB file that says which of them count."""
 
     def __init__(self, folder: Path) -> None:
+        if any(sign in str(folder.resolve()) for sign in "*?["):
+            raise BadArgument(
+                "place", "a folder without * ? [ in its path, which queries read as a pattern", str(folder)
+            )
         self._folder = folder
 
     def file(self, question: int, batch: int) -> Path:

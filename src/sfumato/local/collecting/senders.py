@@ -76,8 +76,13 @@ def _octets(sender: Sender) -> bytes:
 
 def grouped(pseudonyms: Pseudonyms) -> tuple[Pseudonyms, NDArray[np.int64]]:
     """Every pseudonym once, in order, and which of them each sender has."""
-    every, which = np.unique(pseudonyms, axis=0, return_inverse=True)
-    return every, which.reshape(-1).astype(np.int64)
+    order = np.lexsort((pseudonyms[:, 1], pseudonyms[:, 0]))
+    ordered = pseudonyms[order]
+    new = np.ones(len(ordered), dtype=np.bool_)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    which = np.empty(len(ordered), dtype=np.int64)
+    which[order] = np.cumsum(new) - 1
+    return ordered[new], which
 
 
 def allowed(which: NDArray[np.int64], before: NDArray[np.int64], most: int) -> NDArray[np.bool_]:

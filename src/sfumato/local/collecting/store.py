@@ -81,10 +81,10 @@ class Store:
         folder = path.is_dir() or (path.suffix.lower() not in FILES and not path.exists())
         self.place = path
         with in_words("opening"):
+            self.keeping: Keeping = RowsInFiles(path) if folder else RowsInTable()
             if folder:
                 path.mkdir(exist_ok=True)
             self.file = (path / INDEX if folder else path).resolve()
-            self.keeping: Keeping = RowsInFiles(path) if folder else RowsInTable()
             self._process = os.getpid()
             if any(one.file == self.file and one._process != self._process for one in _OPEN):
                 raise StoreUnavailable(HELD)
