@@ -17,6 +17,7 @@ from .shuffling import Shuffled, shuffled
 from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
 from .unary import UnaryEncoding
 from .values import Values
+from .vectors import MeanVector, VectorMean, vectors
 
 __all__ = [
     "Batch",
@@ -32,6 +33,7 @@ __all__ = [
     "LocalHashing",
     "LocalProtocol",
     "Manipulation",
+    "MeanVector",
     "MetricResponse",
     "OneOf",
     "PlaceDensity",
@@ -47,6 +49,7 @@ __all__ = [
     "Tally",
     "UnaryEncoding",
     "Values",
+    "VectorMean",
     "Worst",
     "candidates",
     "dropouts",
@@ -55,5 +58,6 @@ __all__ = [
     "metric_response",
     "places",
     "shuffled",
+    "vectors",
     "why",
 ]
