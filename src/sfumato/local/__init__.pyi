@@ -1,8 +1,13 @@
 from .all_of import AllOf
 from .attributes import AttributePlan, Attributes, attribute_plans, attributes
 from .choosing import Candidate, candidates, frequencies, why
+from .collecting.batches import Batch
+from .collecting.collector import Collector
+from .collecting.faults import StoreUnavailable
 from .dbitflip import DBitFlip, dbitflip
+from .dropouts import Dropouts, dropouts
 from .filter_counts import FilterCounts, TextCounts
+from .forgery import Manipulation, Worst, manipulation
 from .frequency import Frequencies, FrequencyProtocol
 from .hashing import LocalHashing
 from .joint import Joint, JointPlan, joint, joint_plans
@@ -37,12 +42,15 @@ __all__ = [
     "AllOf",
     "AttributePlan",
     "Attributes",
+    "Batch",
     "Belief",
     "BitsAgain",
     "Candidate",
     "CoinSurvey",
+    "Collector",
     "DBitFlip",
     "Deniability",
+    "Dropouts",
     "FilterCounts",
     "Frequencies",
     "FrequencyProtocol",
@@ -57,6 +65,7 @@ __all__ = [
     "LinearCounts",
     "LocalHashing",
     "LocalProtocol",
+    "Manipulation",
     "MeanVector",
     "Memoised",
     "MetricResponse",
@@ -77,6 +86,7 @@ __all__ = [
     "SameAgain",
     "Shuffled",
     "SignedResponse",
+    "StoreUnavailable",
     "SurveyEstimate",
     "SurveyPlan",
     "Tally",
@@ -86,15 +96,18 @@ __all__ = [
     "Values",
     "VectorMean",
     "Windowed",
+    "Worst",
     "attribute_plans",
     "attributes",
     "candidates",
     "dbitflip",
+    "dropouts",
     "frequencies",
     "joint",
     "joint_plans",
     "key_values",
     "loloha",
+    "manipulation",
     "memoised",
     "metric_response",
     "places",
