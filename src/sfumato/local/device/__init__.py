@@ -13,18 +13,19 @@ whole numbers decides every coin exactly; randomness comes from the function tha
 The folder stands alone: it can be copied to a device. Its twin in JavaScript is the one file `device.js`.
 """
 
-from . import choices, codes, compound  # their randomizers enter themselves
+from . import choices, codes, compound, sets, sketches, spellings  # their randomizers enter themselves
 from .client import Client
 from .codes import field_tables
 from .coins import BITS, WHOLE, Coins, OctetCoins
 from .domains import DOMAINS, Domain, Reader, domain_reader, reader_of
 from .messages import FORMAT, HEAD, message, number_size, packed, tag
 from .randomizers import KINDS, Drawn, Recipe, draw, randomizer
-from .texts import LONGEST_TEXT, text_bucket
+from .texts import FIELDS, LONGEST_TEXT, row_bucket, text_bucket
 
 __all__ = [
     "BITS",
     "DOMAINS",
+    "FIELDS",
     "FORMAT",
     "HEAD",
     "KINDS",
@@ -48,6 +49,10 @@ __all__ = [
     "packed",
     "randomizer",
     "reader_of",
+    "row_bucket",
+    "sets",
+    "sketches",
+    "spellings",
     "tag",
     "text_bucket",
 ]
