@@ -60,7 +60,8 @@ class HeavyHitters(LocalProtocol[HeavyValues]):
     Takes:      how values are spelled; a key for hash functions, chosen without a look at anybody's value; lengths of
                 prefixes, the last one that of whole values; how one of the buckets of a row is reported; the number of
                 rows for each length; with what confidence nothing is found that nobody has
-    Guarantee:  P(report | value) ≤ e^ε P(report | other value), whatever the hash functions  (proofs/local_sketches.md#rows)
+    Guarantee:  P(report | value) ≤ e^ε P(report | other value), whatever the hash functions
+                (proofs/local_sketches.md#rows)
     Cost:       about 0.4 µs a report for many, and 1 µs for each prefix looked at; messages of 8 bytes
     Best:       values that are too many to be listed; `least_share` says from which share on they are found: a multiple
                 of the root of (number of lengths) / (number of people), which is the best rate but for a logarithm

@@ -46,7 +46,7 @@ class HeavyValue:
 class HeavyValues:
     """All values that were found, most frequent first.
 
-    A value was found because its estimates were large, so that those of values near ``least`` are too large in the mean.
+    A value was found because its estimates were large: those of values near ``least`` are too large in the mean.
     """
 
     values: tuple[HeavyValue, ...]
@@ -67,7 +67,8 @@ class HeavyValues:
 
     def __str__(self) -> str:
         first = ", ".join(f"{one.value}: {one.share:.3g}" for one in self.values[:3])
-        return f"{len(self.values)} values of {self.users} people, with shares from {self.least:.3g} on, {self.loss}; {first}"
+        people = f"{len(self.values)} values of {self.users} people"
+        return f"{people}, with shares from {self.least:.3g} on, {self.loss}; {first}"
 
 
 def sorted_values(values: Sequence[HeavyValue]) -> tuple[HeavyValue, ...]:

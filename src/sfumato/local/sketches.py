@@ -29,7 +29,6 @@ from sfumato.local.unary import UnaryEncoding
 from sfumato.local.values import Values
 from sfumato.noise.uniform import below_many
 
-
 MOST = 1 << 25
 """A tally has at most so many sums."""
 
@@ -160,7 +159,7 @@ class CountMeanSketch(SketchProtocol):
     Guarantee:  P(report | text) ≤ e^ε P(report | other text), whatever the hash functions: nothing rests on them
                 (proofs/local_sketches.md#rows); reached up to 2⁻⁵³ if two texts are apart in some row
     Cost:       about 1.5 ns a bit and 1 µs for each text in each sixteen rows; messages of a bit for each bucket
-    Best:       for comparison: `HadamardSketch` has shorter messages, and more buckets; it has a larger error from ε = 2 on
+    Best:       from ε = 2 on, where messages may be long; variance 4 e^ε / (e^ε − 1)² a person, plus collisions
 
     >>> CountMeanSketch("names", Pure(1)).layout.size
     33
@@ -198,7 +197,7 @@ class HadamardSketch(SketchProtocol):
     Guarantee:  P(report | text) ≤ e^ε P(report | other text), whatever the hash functions: nothing rests on them
                 (proofs/local_sketches.md#rows); reached up to 2⁻⁵³ if two texts are apart in some row
     Cost:       about 0.2 µs a report for many, and 1 µs for each text in each sixteen rows; messages of 8 bytes
-    Best:       for any texts of many people; variance ((e^ε + 1) / (e^ε − 1))² a person, plus that of collisions
+    Best:       for short messages; variance ((e^ε + 1) / (e^ε − 1))² a person, plus that of collisions
 
     >>> HadamardSketch("names", Pure(1)).layout.size
     3

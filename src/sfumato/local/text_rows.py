@@ -64,7 +64,7 @@ class Rows:
 
     def __post_init__(self) -> None:
         if not isinstance(self.key, str):
-            raise BadArgument("key", "a text that names the hash functions, chosen before anybody's text is known", None)
+            raise BadArgument("key", "a text, chosen without a look at anybody's: it names the hash functions", None)
         integer(self.rows, "rows", least=1, most=1 << 20)
         buckets = integer(self.buckets, "buckets", least=2, most=MOST_BUCKETS)
         if buckets & (buckets - 1):
