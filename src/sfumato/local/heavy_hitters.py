@@ -110,7 +110,7 @@ class HeavyHitters(LocalProtocol[HeavyValues]):
     @guarantee(
         claim="a value owns, in each row, what the bucket of its prefix owns; what falls together is shared",
         proof="proofs/local_sketches.md#shuffling",
-        reviewed="",
+        reviewed="86c0652fc953",
     )
     def hiding(self) -> Hiding | None:
         """As the buckets of one row."""
@@ -194,7 +194,7 @@ class HeavyHitters(LocalProtocol[HeavyValues]):
         def missed(share: float) -> bool:
             level = steady + share / (self.rows * (self.buckets - 1))
             spread = level + share * (own - steady + (many - 1) / people)
-            return share < high * level**0.5 + sure * max(spread, 0.0) ** 0.5
+            return share < high * math.sqrt(level) + sure * math.sqrt(max(spread, 0.0))
 
         low, far = 0.0, 1.0
         for _ in range(50):

@@ -39,7 +39,7 @@ OTHER = ""
 @guarantee(
     claim="the place of a prefix in a public list is a function of the value: the loss of the part",
     proof="proofs/local_sketches.md#rounds",
-    reviewed="",
+    reviewed="213196ee76ed",
 )
 def prefix_loss(part: FrequencyProtocol) -> Pure:
     """The loss of a report on a prefix of a value."""
@@ -72,7 +72,7 @@ class PrefixFrequencies(LocalProtocol[Frequencies]):
         return self.part.layout
 
     @property
-    @guarantee(claim="a value owns what its prefix owns", proof="proofs/local_sketches.md#shuffling", reviewed="")
+    @guarantee(claim="a value owns what its prefix owns", proof="proofs/local_sketches.md#shuffling", reviewed="86c0652fc953")
     def hiding(self) -> Hiding | None:
         """As the prefixes hide each other."""
         return self.part.hiding

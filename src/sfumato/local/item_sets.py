@@ -7,7 +7,7 @@ padding makes the chance of each item the same for all, so that counts can be re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -37,9 +37,9 @@ from sfumato.noise.uniform import below_many
 
 
 @guarantee(
-    claim="one of `most` different things: ln(1 + (p/q - 1) / most) by randomized response, else the loss of the report",
+    claim="one of `most` different things: ln(1 + (p/q - 1) / most) by randomized response, else that of the report",
     proof="proofs/local_sketches.md#padded",
-    reviewed="",
+    reviewed="b96d62ce66de",
 )
 def padded_loss(part: FrequencyProtocol, most: int) -> Pure:
     """The loss of a report on a padded set."""
@@ -134,7 +134,7 @@ class ItemSets(LocalProtocol[ItemCounts]):
     @guarantee(
         claim="a padded set owns its `most` reports by randomized response; else it is a random value of the part",
         proof="proofs/local_sketches.md#shuffling",
-        reviewed="",
+        reviewed="0d375030df18",
     )
     def hiding(self) -> Hiding | None:
         """By randomized response, a set owns what is in it; else it hides as the values do of which one is drawn."""
@@ -213,10 +213,11 @@ class ItemSets(LocalProtocol[ItemCounts]):
         return ItemCounts(listed, support[size:])
 
 
-def _collection(one: Any) -> Sequence[Any] | Iterable[Any]:
+def _collection(one: Any) -> Collection[Any]:
     if not isinstance(one, list | tuple | set | frozenset | np.ndarray):
         raise BadArgument("the value", "a list or a set of listed items", Unseen())
-    return one
+    items: Collection[Any] = one
+    return items
 
 
 def itemsets(

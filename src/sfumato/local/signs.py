@@ -28,7 +28,7 @@ from sfumato.noise.uniform import below_many
 @guarantee(
     claim="a public column and its sign, true with chance p <= e^epsilon / (e^epsilon + 1): p / (1 - p) <= e^epsilon",
     proof="proofs/local_sketches.md#sign",
-    reviewed="",
+    reviewed="4964b1ad087e",
 )
 def sign_weight(epsilon: Fraction) -> int:
     """The chance that a sign is true, rounded down, in 53 binary digits."""
@@ -105,7 +105,7 @@ class HadamardSign(FrequencyProtocol):
     @guarantee(
         claim="a value owns the columns with its signs, half of all; two values share those where they agree",
         proof="proofs/local_sketches.md#shuffling",
-        reviewed="",
+        reviewed="9d0b15afe8b1",
     )
     def hiding(self) -> Hiding:
         """A value owns the half of reports that agree with it."""

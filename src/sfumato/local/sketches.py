@@ -36,7 +36,7 @@ MOST = 1 << 25
 @guarantee(
     claim="a public row, the bucket of a text in it, and a report of the bucket: at most the loss of that report",
     proof="proofs/local_sketches.md#rows",
-    reviewed="",
+    reviewed="058f8ed7e91d",
 )
 def bucket_loss(part: FrequencyProtocol) -> Pure:
     """The loss of a report on a bucket of a public row, whatever the hash functions."""
@@ -87,7 +87,7 @@ class SketchProtocol(LocalProtocol[TextCounts], Protocol):
     @guarantee(
         claim="a text owns, in each row, what its bucket owns; two texts of one bucket share it all",
         proof="proofs/local_sketches.md#shuffling",
-        reviewed="",
+        reviewed="86c0652fc953",
     )
     def hiding(self) -> Hiding | None:
         """As the buckets of one row."""

@@ -60,7 +60,7 @@ class TextCounts:
     def counts(self, texts: Iterable[str]) -> NDArray[np.float64]:
         """The unbiased estimates of how many people have each of some texts."""
         other = self.supports_other
-        above = self._support(_asked(texts)) - float(self.users * other)
+        above = self._support(_asked(texts)).astype(np.float64) - float(self.users * other)
         counts: NDArray[np.float64] = above / float(self.same - other)
         return counts
 
