@@ -46,7 +46,8 @@ def test_mean_and_variance_of_counts_over_all_hash_functions(
         chances = [
             sum((same if buckets[2 * text + row] == buckets[row] else apart) / 2 for row in range(2)) for text in people
         ]
-        expected, spread = sum(chances), sum(chance * (1 - chance) for chance in chances)
+        expected = sum(chances, Fraction(0))
+        spread = sum((chance * (1 - chance) for chance in chances), Fraction(0))
         mean += expected / 64
         square += (expected * expected + spread) / 64
     assert (mean - 6 * other) / (same - other) == 2

@@ -1,4 +1,4 @@
-"""Counts of texts, items and frequent values: unbiased, as wide as stated, with intervals that cover; replayed draws."""
+"""Counts of texts, items and frequent values: unbiased, as wide as stated, covered by intervals; replayed draws."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def test_counts_of_texts(name: str) -> None:
         pairs.append(estimate.pairs)
     variances = np.array(
         [
-            float(sketch.variance(users=people, count=int(own), pairs=int(alike - own * (own - 1))))
+            float(
+                SKETCHES[name]("any", Pure(2), 8, 16).variance(users=people, count=own, pairs=alike - own * (own - 1))
+            )
             for own in truth.tolist()
         ]
     )
@@ -113,8 +115,7 @@ def test_false_alarms_are_as_rare_as_stated_and_not_rarer_by_much() -> None:
         tally = keyed.tally(keyed.randomize_many(own, entropy=ReplayEntropy(run)))
         (level,) = keyed.levels(tally)
         assert isinstance(level, Level)
-        alarms += bool(set(level.kept(absent + [format(1 << 19, "020b")], [], Fraction(1, 2))[0]) & set(absent))
-    print(alarms)
+        alarms += bool(set(level.kept([*absent, format(1 << 19, "020b")], [], Fraction(1, 2))[0]) & set(absent))
     assert 0.25 * runs < alarms < 0.6 * runs  # 0.39 if all were independent; 0.6 is six deviations above that
 
 
@@ -123,14 +124,14 @@ def one_level() -> HeavyHitters:
 
 
 def test_shares_that_should_be_found_are_found() -> None:
-    """Values at `least_share` in at least 88 % of 60 runs (95 % stated); at 0.6 of it mostly not; nothing else at all."""
+    """Values at `least_share` in at least 88 % of 60 runs (95 % stated); at half of it mostly not; nothing else."""
     people, runs, hits, misses, extra = 30_000, 60, 0, 0, 0
     for run in range(runs):
         part = bucket_part(Pure(3), users=people // 3, rows=48)
         protocol = HeavyHitters(WholeNumbers(20), f"key {run}", (10, 15, 20), part)
         many = int(protocol.least_share(users=people) * people)
         assert many < people / 8
-        heavy = {123_456: many, 1_000_000: many, 77: int(0.6 * many)}
+        heavy = {123_456: many, 1_000_000: many, 77: many // 2}
         result = protocol.aggregate(
             protocol.randomize_many(uniform_numbers(people, heavy, run), entropy=ReplayEntropy(run))
         )
@@ -138,8 +139,7 @@ def test_shares_that_should_be_found_are_found() -> None:
         hits += len(found & {123_456, 1_000_000})
         misses += 77 not in found
         extra += len(found - set(heavy))
-    print(hits, misses, extra, many)
-    assert hits >= 0.88 * 2 * runs and misses > 0.2 * runs and extra <= 1
+    assert hits >= 0.88 * 2 * runs and misses > 0.6 * runs and extra <= 1
 
 
 def test_shares_are_unbiased_and_intervals_cover() -> None:

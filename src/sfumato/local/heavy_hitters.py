@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from statistics import NormalDist
 from typing import Any, final
 
@@ -27,8 +28,8 @@ from sfumato.local.device import FIELDS
 from sfumato.local.fields import LARGEST_TABLE, length_for, orders
 from sfumato.local.frequency import FrequencyProtocol
 from sfumato.local.hashing import LocalHashing
-from sfumato.local.heavy_values import MOST_CANDIDATES, HeavyValues, Level, above_noise, found, sorted_values
-from sfumato.local.intervals import read_confidence
+from sfumato.local.heavy_values import MOST_CANDIDATES, MOST_KEPT, HeavyValues, Level, found, sorted_values
+from sfumato.local.intervals import least_support, read_confidence
 from sfumato.local.protocol import Drawn, LocalProtocol, Tally
 from sfumato.local.reports import Layout
 from sfumato.local.signs import HadamardSign
@@ -188,7 +189,9 @@ class HeavyHitters(LocalProtocol[HeavyValues]):
         gain = float((self.part.supports_truth - other) ** 2)
         steady = many * float(other * (1 - other)) / gain / people
         own = many * float(self.part.supports_truth * (1 - self.part.supports_truth)) / gain / people
-        high = above_noise((1 - self.confidence) / many, MOST_CANDIDATES)
+        each, chance = max(people // many, 1), float(other)
+        needed = least_support(each, chance, float((1 - self.confidence) / many / self._most_candidates()))
+        high = (needed - each * chance) / math.sqrt(each * chance * (1 - chance))
         sure = NormalDist().inv_cdf(float(1 - (1 - read_confidence(power)) / many))
 
         def missed(share: float) -> bool:
@@ -201,6 +204,12 @@ class HeavyHitters(LocalProtocol[HeavyValues]):
             middle = (low + far) / 2
             low, far = (middle, far) if missed(middle) else (low, middle)
         return far
+
+    def _most_candidates(self) -> int:
+        """The most prefixes of one length that can be looked at."""
+        steps = [after - before for before, after in pairwise(self.lengths)]
+        later = [min(MOST_KEPT * self.spelling.endings(step), MOST_CANDIDATES) for step in steps]
+        return max(self.spelling.endings(self.lengths[0]), *later, 1)
 
 
 def heavy_hitters(

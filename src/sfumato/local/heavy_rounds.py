@@ -19,9 +19,9 @@ from sfumato.exact import Number, integer
 from sfumato.guarantee import guarantee
 from sfumato.local.chances import read_epsilon
 from sfumato.local.choosing import frequencies
-from sfumato.local.frequency import Frequencies, FrequencyProtocol, support_variance
-from sfumato.local.heavy_values import HeavyValue, HeavyValues, above_noise, sorted_values
-from sfumato.local.intervals import read_confidence
+from sfumato.local.frequency import Frequencies, FrequencyProtocol
+from sfumato.local.heavy_values import HeavyValue, HeavyValues, sorted_values
+from sfumato.local.intervals import least_support, read_confidence
 from sfumato.local.protocol import Drawn, LocalProtocol, Tally
 from sfumato.local.reports import NONE_REJECTED, Layout, Rejected
 from sfumato.local.spelled import Spelling, a_spelling, prefix_lengths
@@ -72,7 +72,9 @@ class PrefixFrequencies(LocalProtocol[Frequencies]):
         return self.part.layout
 
     @property
-    @guarantee(claim="a value owns what its prefix owns", proof="proofs/local_sketches.md#shuffling", reviewed="86c0652fc953")
+    @guarantee(
+        claim="a value owns what its prefix owns", proof="proofs/local_sketches.md#shuffling", reviewed="86c0652fc953"
+    )
     def hiding(self) -> Hiding | None:
         """As the prefixes hide each other."""
         return self.part.hiding
@@ -152,12 +154,13 @@ class HeavyRounds:
         """The search after this round: it goes on with the prefixes whose counts stand out of the noise."""
         estimate = self.protocol.aggregate(tally)
         tried = len(estimate.values) - 1
-        high = above_noise((1 - self.confidence) / len(self.lengths), tried)
         counts, users = estimate.counts, estimate.users
-        nobodys = support_variance(estimate.supports_truth, estimate.supports_other, users, Fraction(0))
-        least = high * float(nobodys) ** 0.5
+        alarm = float((1 - self.confidence) / len(self.lengths) / tried)
+        needed = least_support(users, float(estimate.supports_other), alarm)
+        gain = float(estimate.supports_truth - estimate.supports_other)
+        least = (needed - users * float(estimate.supports_other)) / gain
         order = np.argsort(-counts, kind="stable")
-        kept = [place for place in order.tolist() if place and users and counts[place] >= least]
+        kept = [place for place in order.tolist() if place and estimate.support[place] >= needed]
         whole = [place for place in kept if self.spelling.whole(str(estimate.values[place]))]
         shares, spread = counts / max(users, 1), estimate.deviations / max(users, 1)
         values = [
@@ -185,15 +188,16 @@ class HeavyRounds:
         By the protocol of the first round: later ones are chosen to be no worse for their lists.
         """
         part, many = replace(self, number=0, ongoing=("",)).protocol.part, len(self.lengths)
-        high = above_noise((1 - self.confidence) / many, MOST_LISTED)
+        alarm = float((1 - self.confidence) / many / MOST_LISTED)
+        needed = least_support(self.users, float(part.supports_other), alarm)
+        level = (needed / self.users - float(part.supports_other)) / float(part.supports_truth - part.supports_other)
         sure = NormalDist().inv_cdf(float(1 - (1 - read_confidence(power)) / many))
-        level = float(part.variance(users=self.users)) ** 0.5 / self.users
         low, far = 0.0, 1.0
         for _ in range(50):
             share = (low + far) / 2
             own = float(part.variance(users=self.users, count=Fraction(share) * self.users))
             spread = (own + share * self.users) ** 0.5 / self.users  # who of all is asked in a round is chance, too
-            low, far = (share, far) if share < high * level + sure * spread else (low, share)
+            low, far = (share, far) if share < level + sure * spread else (low, share)
         return far
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import NormalDist
 from typing import Any, final
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from sfumato.accounting.losses.measures import Pure
 from sfumato.exact import Number
 from sfumato.local.frequency import support_variance
-from sfumato.local.intervals import deviations_within, read_confidence
+from sfumato.local.intervals import deviations_within, least_support, read_confidence
 from sfumato.local.reports import NONE_REJECTED, Rejected
 from sfumato.local.spelled import Spelling
 from sfumato.local.text_counts import TextCounts
@@ -76,11 +75,6 @@ def sorted_values(values: Sequence[HeavyValue]) -> tuple[HeavyValue, ...]:
     return tuple(sorted(values, key=lambda one: (-one.share, str(one.value))))
 
 
-def above_noise(alarm: Fraction, tried: int) -> float:
-    """How many standard deviations none of so many estimates that should be 0 exceeds, but with chance ``alarm``."""
-    return -NormalDist().inv_cdf(float(alarm / tried))
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class Level:
@@ -97,7 +91,10 @@ class Level:
         """Which candidates stand out of noise and collisions, and the counts of these and of what is known already."""
         if not self.counts.users:
             return [], Known({}, 0.0, 0.0)
-        high = above_noise(alarm, max(len(candidates), 1))
+        chance = float(self.counts.supports_other)
+        support = least_support(self.counts.users, chance, float(alarm / max(len(candidates), 1)))
+        deviation = (self.counts.users * chance * (1 - chance)) ** 0.5
+        high = (support - self.counts.users * chance) / deviation  # collisions make what is likely wider alike
         counts = self.counts.counts(candidates)
         order = np.argsort(-counts, kind="stable")[:MOST_KEPT]
         order = order[counts[order] >= high * self.noise() ** 0.5]

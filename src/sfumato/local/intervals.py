@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from statistics import NormalDist
 
@@ -23,6 +24,29 @@ def read_confidence(confidence: Number) -> Fraction:
 def deviations_within(confidence: Fraction) -> float:
     """How many standard deviations to both sides hold so much of a normal law, far out in its tails too."""
     return -NormalDist().inv_cdf(float((1 - confidence) / 2))
+
+
+def least_support(users: int, chance: float, alarm: float) -> int:
+    """The least support that so many reports, each by such a chance, reach with chance ``alarm`` at most.
+
+    By a bound on the tail of a binomial law that exceeds it by little: its first term, times the sum of a geometric
+    series that falls more slowly (Feller 1968, VI.3). One more than there are reports stands for none.
+
+    >>> least_support(100, 0.5, 0.05), least_support(3, 0.5, 0.05)
+    (59, 4)
+    """
+
+    def likely(support: int) -> bool:
+        ways = math.lgamma(users + 1) - math.lgamma(support + 1) - math.lgamma(users - support + 1)
+        first = ways + support * math.log(chance) + (users - support) * math.log1p(-chance)
+        series = (support + 1) * (1 - chance) / (support + 1 - (users + 1) * chance)
+        return first + math.log(series) > math.log(alarm)
+
+    low, high = math.floor((users + 1) * chance), users + 1  # at the mean it is likely, and beyond all it is not
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if likely(middle) else (low, middle)
+    return high
 
 
 def score_interval(
