@@ -44,7 +44,8 @@ def test_mean_and_variance_of_counts_over_all_hash_functions(
     mean, square = Fraction(0), Fraction(0)
     for buckets in product(range(2), repeat=6):  # of each text in each row
         chances = [
-            sum((same if buckets[2 * text + row] == buckets[row] else apart) / 2 for row in range(2)) for text in people
+            sum(((same if buckets[2 * text + row] == buckets[row] else apart) for row in range(2)), Fraction(0)) / 2
+            for text in people
         ]
         expected = sum(chances, Fraction(0))
         spread = sum((chance * (1 - chance) for chance in chances), Fraction(0))

@@ -22,6 +22,7 @@ from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
 from .text_counts import TextCounts
 from .unary import UnaryEncoding
 from .values import Values
+from .vectors import MeanVector, VectorMean, vectors
 
 __all__ = [
     "Belief",
@@ -43,6 +44,7 @@ __all__ = [
     "Leader",
     "LocalHashing",
     "LocalProtocol",
+    "MeanVector",
     "MetricResponse",
     "OneOf",
     "PlaceDensity",
@@ -59,6 +61,7 @@ __all__ = [
     "TextCounts",
     "UnaryEncoding",
     "Values",
+    "VectorMean",
     "WholeNumbers",
     "Words",
     "candidates",
@@ -69,5 +72,6 @@ __all__ = [
     "metric_response",
     "places",
     "shuffled",
+    "vectors",
     "why",
 ]

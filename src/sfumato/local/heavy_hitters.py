@@ -68,7 +68,7 @@ class HeavyHitters(LocalProtocol[HeavyValues]):
                 of the root of (number of lengths) / (number of people), which is the best rate but for a logarithm
 
     >>> heavy_hitters(bits=32, loss=1, users=10**6, key="example").lengths
-    (18, 30, 32)
+    (18, 31, 32)
     """
 
     spelling: Spelling
@@ -228,7 +228,7 @@ def heavy_hitters(
     found. ``key`` names the hash functions: any text, chosen without a look at anybody's value.
 
     >>> heavy_hitters(alphabet="abc", longest=20, loss=2, users=10**6, key="example").lengths
-    (11, 17, 21)
+    (10, 17, 21)
     """
     spelling, people, cost = a_spelling(alphabet, longest, bits), integer(users, "users", least=1), read_epsilon(loss)
     lengths = prefix_lengths(
@@ -248,7 +248,7 @@ def bucket_part(loss: Pure, *, users: int, rows: int) -> FrequencyProtocol:
 
     The error is that of so many reports on a text that nobody has, where one pair of people in `ALIKE` has one text.
 
-    >>> [type(bucket_part(Pure(e), users=10**5, rows=64)).__name__ for e in ("0.5", 3)]
+    >>> [type(bucket_part(Pure(e), users=10**5, rows=64)).__name__ for e in ("0.01", 3)]
     ['HadamardSign', 'LocalHashing']
     """
     odds, best = math.exp(float(loss.epsilon)), (math.inf, 2, LEAST_BUCKETS)

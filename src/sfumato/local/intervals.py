@@ -33,7 +33,7 @@ def least_support(users: int, chance: float, alarm: float) -> int:
     series that falls more slowly (Feller 1968, VI.3). One more than there are reports stands for none.
 
     >>> least_support(100, 0.5, 0.05), least_support(3, 0.5, 0.05)
-    (59, 4)
+    (60, 4)
     """
 
     def likely(support: int) -> bool:

@@ -121,9 +121,8 @@ class TextCounts:
         for row in buckets.T:
             agree += row[:, None] == row[None, :]
         chance = 1 / self.hashing.buckets
-        counts: NDArray[np.float64] = np.linalg.solve(
-            (agree / self.hashing.rows - chance) / (1 - chance), self.counts(asked)
-        )
+        mixed = (agree / self.hashing.rows - chance) / (1 - chance)
+        counts: NDArray[np.float64] = np.linalg.solve(mixed, self.counts(asked)).astype(np.float64)
         return counts
 
     def top(self, candidates: Iterable[str], k: int) -> list[tuple[str, float]]:

@@ -143,7 +143,7 @@ def test_nobody_has_no_text_no_value_and_no_item() -> None:
     closed = search.close(search.protocol.tally())
     assert closed.finished and closed.found == () and closed.result.users == 0
     with pytest.raises(BadArgument, match="not finished"):
-        assert closed.protocol
+        assert closed.protocol.length
 
 
 def test_one_person_is_hidden() -> None:
