@@ -6,13 +6,19 @@ from .collecting.collector import Collector
 from .collecting.faults import StoreUnavailable
 from .dbitflip import DBitFlip, dbitflip
 from .dropouts import Dropouts, dropouts
-from .filter_counts import FilterCounts, TextCounts
+from .filter_counts import DecodedTexts, FilterCounts
 from .forgery import Manipulation, Worst, manipulation
 from .frequency import Frequencies, FrequencyProtocol
 from .hashing import LocalHashing
+from .heavy_hitters import HeavyHitters, heavy_hitters
+from .heavy_rounds import HeavyRounds, PrefixFrequencies, heavy_hitter_rounds
+from .heavy_values import HeavyValue, HeavyValues
+from .item_counts import ItemCounts
+from .item_sets import ItemSets, itemsets
 from .joint import Joint, JointPlan, joint, joint_plans
 from .joint_tables import JointTable, JointTables
 from .lasting import LastingProtocol
+from .leaders import Leader
 from .linear_counts import LinearCounts
 from .memoised import Memoised, loloha, memoised
 from .metric_responses import MetricResponse, metric_response
@@ -30,8 +36,12 @@ from .reports import Layout, Rejected, Reports
 from .response import Response
 from .shuffling import Shuffled, shuffled
 from .signed import SignedResponse
+from .signs import HadamardSign
+from .sketches import CountMeanSketch, HadamardSketch
+from .spelled import WholeNumbers, Words
 from .stages import BitsAgain, NumberAgain, SameAgain
 from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
+from .text_counts import TextCounts
 from .tracked import Tracked, tracked
 from .unary import UnaryEncoding
 from .values import Values
@@ -48,12 +58,22 @@ __all__ = [
     "Candidate",
     "CoinSurvey",
     "Collector",
+    "CountMeanSketch",
     "DBitFlip",
+    "DecodedTexts",
     "Deniability",
     "Dropouts",
     "FilterCounts",
     "Frequencies",
     "FrequencyProtocol",
+    "HadamardSign",
+    "HadamardSketch",
+    "HeavyHitters",
+    "HeavyRounds",
+    "HeavyValue",
+    "HeavyValues",
+    "ItemCounts",
+    "ItemSets",
     "Joint",
     "JointPlan",
     "JointTable",
@@ -62,6 +82,7 @@ __all__ = [
     "KeyValues",
     "LastingProtocol",
     "Layout",
+    "Leader",
     "LinearCounts",
     "LocalHashing",
     "LocalProtocol",
@@ -75,6 +96,7 @@ __all__ = [
     "PlaceDensity",
     "PlaceRemap",
     "Places",
+    "PrefixFrequencies",
     "RangeCount",
     "RangeEstimate",
     "RangePlan",
@@ -95,7 +117,9 @@ __all__ = [
     "UnaryEncoding",
     "Values",
     "VectorMean",
+    "WholeNumbers",
     "Windowed",
+    "Words",
     "Worst",
     "attribute_plans",
     "attributes",
@@ -103,6 +127,9 @@ __all__ = [
     "dbitflip",
     "dropouts",
     "frequencies",
+    "heavy_hitter_rounds",
+    "heavy_hitters",
+    "itemsets",
     "joint",
     "joint_plans",
     "key_values",
