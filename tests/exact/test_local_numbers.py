@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.signal import fftconvolve
 from tests.examples.local_laws import law_of
-from tests.examples.local_protocols import EXAMPLES, LOSSES, MEANS
+from tests.examples.local_protocols import EXAMPLES, LOSSES, MEANS, NUMBERS
 
 from sfumato.accounting.losses.measures import Pure
 from sfumato.exact import exp_up
@@ -26,7 +26,7 @@ from sfumato.local.square_wave import SquareWave, wave_width
 from sfumato.local.two_valued import TwoValuedMean
 from sfumato.local.windows import Window
 
-ON_GRIDS = [name for name in EXAMPLES if "mean" in name]
+ON_GRIDS = [name for name in NUMBERS if "mean" in name]
 
 
 def reading(protocol: MeanProtocol, cell: int) -> Fraction:

@@ -13,34 +13,61 @@ whole numbers decides every coin exactly; randomness comes from the function tha
 The folder stands alone: it can be copied to a device. Its twin in JavaScript is the one file `device.js`.
 """
 
-from . import choices, codes, compound, numbers  # their randomizers enter themselves
+# Their randomizers enter themselves.
+from . import (
+    again,
+    answers,
+    choices,
+    codes,
+    compound,
+    directions,
+    numbers,
+    pairs,
+    sets,
+    signs,
+    sketches,
+    spellings,
+    steps,
+)
+from .again import REMEMBERING, VIEWS
 from .client import Client
 from .codes import field_tables
 from .coins import BITS, WHOLE, Coins, OctetCoins
+from .directions import LARGEST, read_vector
 from .domains import DOMAINS, Domain, Reader, domain_reader, reader_of
+from .memory import MEMORY_FORMAT, Memory
 from .messages import FORMAT, HEAD, message, number_size, packed, tag
 from .numbers import number_bucket, number_place, read_number
 from .randomizers import KINDS, Drawn, Recipe, draw, randomizer
-from .texts import LONGEST_TEXT, text_bucket
+from .texts import FIELDS, LONGEST_TEXT, row_bucket, text_bucket
 
 __all__ = [
     "BITS",
     "DOMAINS",
+    "FIELDS",
     "FORMAT",
     "HEAD",
     "KINDS",
+    "LARGEST",
     "LONGEST_TEXT",
+    "MEMORY_FORMAT",
+    "REMEMBERING",
+    "VIEWS",
     "WHOLE",
     "Client",
     "Coins",
     "Domain",
     "Drawn",
+    "Memory",
     "OctetCoins",
     "Reader",
     "Recipe",
+    "again",
+    "answers",
     "choices",
     "codes",
     "compound",
+    "directions",
     "domain_reader",
     "draw",
     "field_tables",
@@ -50,9 +77,17 @@ __all__ = [
     "number_size",
     "numbers",
     "packed",
+    "pairs",
     "randomizer",
     "read_number",
+    "read_vector",
     "reader_of",
+    "row_bucket",
+    "sets",
+    "signs",
+    "sketches",
+    "spellings",
+    "steps",
     "tag",
     "text_bucket",
 ]
