@@ -32,8 +32,8 @@ class PiecewiseMean(MeanProtocol):
     Cost:       about 20 ns a report for many; messages of two bytes
     Best:       never: `DitheredMean` has a smaller variance at every ε (kept for comparison)
 
-    >>> PiecewiseMean(Numbers(0, 100), Pure(1)).layout
-    Layout(cells=44534, bits=0, ones=None, parts=())
+    >>> PiecewiseMean(Numbers(0, 100), Pure(1)).layout.cells
+    44534
     """
 
     numbers: Numbers
