@@ -60,7 +60,9 @@ def tone_gallery(
             across = left + place * (width + GAP)
             images.append(_image(picture, across, top, width, f"{words}, {head}"))
             texts.append(_text(across, top + height + 11, f"{head}{', ' * bool(picture.words)}{picture.words}"))
-    return finished(titled(_laid(images, texts, left + len(heads) * (width + GAP) - GAP, whole), title, subtitle=subtitle))
+    return finished(
+        titled(_laid(images, texts, left + len(heads) * (width + GAP) - GAP, whole), title, subtitle=subtitle)
+    )
 
 
 def tone_image(tones: NDArray[np.float64]) -> bytes:

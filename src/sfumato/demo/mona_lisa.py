@@ -167,4 +167,4 @@ def _soften(estimated: Picture, error: float) -> Picture:
 
 
 SOFTER = 4.5
-"""The reach of the average, in pixels, at an error of 1: the error of noise falls as its square, that of edges rises."""
+"""The reach of the average, in pixels, at an error of 1: noise falls as its square, and the error of edges rises."""
