@@ -134,7 +134,7 @@ def labelled_lines(
     percent: bool = False,
 ) -> Chart:
     """Draws lines on two logarithmic axes, each with its name at its right end and in its colour."""
-    rows = [
+    rows: list[Row] = [
         {"series": name, "x": x, "y": y}
         for name, points in lines.items()
         for x, y in sorted(points)

@@ -97,7 +97,7 @@ def _laid(images: Sequence[dict[str, object]], texts: Sequence[dict[str, object]
     alt = altair()
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, width], nice=False, zero=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[height, 0], nice=False, zero=False))
-    layers = []
+    layers: list[Any] = []
     for size in dict.fromkeys((each["width"], each["height"]) for each in images):
         some = [each for each in images if (each["width"], each["height"]) == size]
         drawn = alt.Chart(table(f"pictures {len(layers)}", some)).mark_image(width=size[0], height=size[1])

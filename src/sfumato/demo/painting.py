@@ -60,7 +60,8 @@ def _bell(size: int, deviation: float) -> Picture:
     """The matrix of weights that average along one side."""
     apart = np.subtract.outer(np.arange(size), np.arange(size)) / max(deviation, 1e-3)
     weights: Picture = np.exp(-(apart**2) / 2)
-    return weights / weights.sum(axis=1, keepdims=True)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
 
 
 def _covered(stroke: Stroke, right: Picture, down: Picture, unit: float) -> Picture:

@@ -1,4 +1,6 @@
 from .choosing import Candidate, candidates, frequencies, why
+from .comparing import Compared, Comparison, compare
+from .drawing import plot_value
 from .frequency import Frequencies, FrequencyProtocol
 from .hashing import LocalHashing
 from .metric_responses import MetricResponse, metric_response
@@ -6,18 +8,29 @@ from .one_of import OneOf
 from .place_maps import PlaceDensity, PlaceRemap
 from .place_reports import Places, places
 from .protocol import LocalProtocol, Tally
+from .questionnaire import Questionnaire, truth_for
 from .reports import Layout, Rejected, Reports
 from .response import Response
+from .shuffle_gains import ShuffleGain, ShuffleGains, shuffle_gains
 from .shuffling import Shuffled, shuffled
-from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
+from .survey import Belief, CoinSurvey, Deniability
+from .survey_cheating import Cheating, find_cheating
+from .survey_choice import ChoiceEstimate, ChoiceSurvey
+from .survey_estimates import DoubtedShare, SurveyEstimate, SurveyPlan
 from .unary import UnaryEncoding
 from .values import Values
 
 __all__ = [
     "Belief",
     "Candidate",
+    "Cheating",
+    "ChoiceEstimate",
+    "ChoiceSurvey",
     "CoinSurvey",
+    "Compared",
+    "Comparison",
     "Deniability",
+    "DoubtedShare",
     "Frequencies",
     "FrequencyProtocol",
     "Layout",
@@ -28,9 +41,12 @@ __all__ = [
     "PlaceDensity",
     "PlaceRemap",
     "Places",
+    "Questionnaire",
     "Rejected",
     "Reports",
     "Response",
+    "ShuffleGain",
+    "ShuffleGains",
     "Shuffled",
     "SurveyEstimate",
     "SurveyPlan",
@@ -38,9 +54,14 @@ __all__ = [
     "UnaryEncoding",
     "Values",
     "candidates",
+    "compare",
+    "find_cheating",
     "frequencies",
     "metric_response",
     "places",
+    "plot_value",
+    "shuffle_gains",
     "shuffled",
+    "truth_for",
     "why",
 ]
