@@ -37,6 +37,7 @@ CROWD = 100
 """How many people stand behind each pixel of the second picture."""
 
 MOST_SHADES = 64
+EVERY = np.arange(WHITE + 1)
 
 
 def mona_lisa(rows: int = ROWS, columns: int = COLUMNS) -> NDArray[np.int64]:
@@ -79,9 +80,9 @@ class Shades:
         middle = (self.count - 1) / 2
         return ((reports - middle) / self.told + middle) / (self.count - 1)
 
-    def error(self, tones: NDArray[np.int64], *, people: int = 1) -> float:
-        """The error to expect (root of the mean square) when so many people report each of the tones."""
-        return math.sqrt(float(self._variance(tones).mean()) / people)
+    def error(self, tones: NDArray[np.int64]) -> float:
+        """The error of one report to expect (root of the mean square), as a mean over tones."""
+        return math.sqrt(float(self._variance(tones).mean()))
 
     def _variance(self, tones: NDArray[np.int64]) -> Picture:
         steps = tones * (self.count - 1) / WHITE
@@ -100,9 +101,8 @@ def shades_for(loss: Pure) -> Shades:
     >>> [shades_for(Pure(epsilon)).count for epsilon in (1, 8)]
     [3, 19]
     """
-    every = np.arange(WHITE + 1)
     tried = [Shades(Response(Values(range(count)), loss)) for count in range(2, MOST_SHADES + 1)]
-    return min(tried, key=lambda shades: shades.error(every))
+    return min(tried, key=lambda shades: shades.error(EVERY))
 
 
 @final
@@ -144,12 +144,13 @@ def portray(
 
 def _portrayed(tones: NDArray[np.int64], loss: Pure, *, people: int, entropy: Entropy) -> Portrayed:
     shades, truth = shades_for(loss), tones / WHITE
+    doubt = shades.error(EVERY)  # from public facts: the tones of nobody
     single = shades.reports(tones, entropy=entropy)
-    softened = _soften(shades.estimated(single), shades.error(tones))
+    softened = _soften(shades.estimated(single), doubt)
     total = np.zeros(tones.shape, dtype=np.int64)
     for _ in range(people):
         total += shades.reports(tones, entropy=entropy)
-    crowd = _soften(shades.estimated(total / people), shades.error(tones, people=people))
+    crowd = _soften(shades.estimated(total / people), doubt / math.sqrt(people))
     found = (shades.estimated(single), softened, crowd)
     errors = [math.sqrt(float(np.mean((picture - truth) ** 2))) for picture in found]
     return Portrayed(loss, shades, shades.shown(single), softened, crowd, (errors[0], errors[1], errors[2]))

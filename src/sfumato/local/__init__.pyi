@@ -17,6 +17,7 @@ from .survey import Belief, CoinSurvey, Deniability
 from .survey_cheating import Cheating, find_cheating
 from .survey_choice import ChoiceEstimate, ChoiceSurvey
 from .survey_estimates import DoubtedShare, SurveyEstimate, SurveyPlan
+from .survey_plans import SurveySizes, survey_sizes
 from .unary import UnaryEncoding
 from .values import Values
 
@@ -50,6 +51,7 @@ __all__ = [
     "Shuffled",
     "SurveyEstimate",
     "SurveyPlan",
+    "SurveySizes",
     "Tally",
     "UnaryEncoding",
     "Values",
@@ -62,6 +64,7 @@ __all__ = [
     "plot_value",
     "shuffle_gains",
     "shuffled",
+    "survey_sizes",
     "truth_for",
     "why",
 ]

@@ -62,10 +62,12 @@ class Deniability:
     def __str__(self) -> str:
         lie, factor = 1 - self.reported, digits_up(self.factor, 4)
         lines = [
-            f"A yes proves nothing: {_share(lie)} of those for whom the truth is no say yes, because a coin said so.",
+            "A yes proves nothing:",
+            f"{_share(lie)} of those for whom the truth is no say yes, because a coin said so.",
             f"A no proves nothing: {_share(lie)} of those for whom the truth is yes say no.",
-            f"An answer changes the odds of the truth by a factor of {factor} at most, for everybody and whatever they",
-            "knew before. In numbers, the probability that the truth is yes:",
+            f"An answer changes the odds of the truth by a factor of {factor} at most,",
+            "for everybody and whatever they knew before. In numbers, the probability",
+            "that the truth is yes:",
             "",
             f"  {'before':>8}  {'after a yes':>12}  {'after a no':>12}",
         ]
@@ -75,7 +77,8 @@ class Deniability:
         ]
         lines += [
             "",
-            "This holds for one answer. A second answer with new coins multiplies the factors: answer once.",
+            "This holds for one answer. A second one with new coins multiplies the",
+            "factors: answer once.",
         ]
         return "\n".join(lines)
 

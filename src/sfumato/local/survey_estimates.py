@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Literal, final
 
 from sfumato.accounting.losses.measures import Pure
@@ -17,6 +17,9 @@ from sfumato.exact import Number, integer, probability
 SURE = Fraction(95, 100)
 MOST_PEOPLE = 10**12
 """Plans that need more people than this are refused."""
+
+REFINED = 4
+"""So often is the number of people guessed again before it is searched for."""
 
 MOVES: Mapping[str, tuple[int, int]] = {"no": (0, 1), "yes": (1, 0), "anything": (1, 1)}
 """How far a liar who says so may have moved the number of yes answers: by one up, by one down."""
@@ -171,18 +174,24 @@ def reach(people: int, *, gain: Fraction, sure: Fraction) -> Fraction:
     return (high - low) / (2 * gain)
 
 
+@lru_cache(maxsize=256)
 def fewest(error: Fraction, *, gain: Fraction, sure: Fraction) -> int:
     """The least number of people whose longest interval reaches no further than an error."""
     reached = partial(reach, gain=gain, sure=sure)
-    enough = 1
-    while reached(enough) > error:
-        enough *= 2
-        if enough > MOST_PEOPLE:
+    guess = 100
+    for _ in range(REFINED):  # the reach falls about as the root of the number
+        guess = max(1, math.ceil(guess * float(reached(guess) / error) ** 2))
+        if guess > MOST_PEOPLE:
             raise CannotCalibrate(
                 f"an error of {float(error):.3g} needs more than {MOST_PEOPLE:,} people. "
                 "Allow a larger error, or let more answers be the truth."
             )
-    few = enough // 2
+    few, enough, step = guess - 1, guess, 1
+    while reached(enough) > error:
+        few, enough, step = enough, enough + step, 2 * step
+    step = 1
+    while few > 0 and reached(few) <= error:
+        few, enough, step = max(0, few - step), few, 2 * step
     while enough - few > 1:
         middle = (few + enough) // 2
         few, enough = (few, middle) if reached(middle) <= error else (middle, enough)
