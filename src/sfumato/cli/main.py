@@ -76,8 +76,13 @@ def demo(
 ) -> None:
     """Shows sfumato at work.
 
-    visits: private SQL on made-up visits. classroom: a class that leaks a grade, and a mean that does not. mona-lisa: a
-    portrait in which every pixel is uncertain. survey: a question with two coins, and what a thousand answers say.
+    visits: private SQL on made-up visits.
+
+    classroom: a class that leaks a grade, and a mean that does not.
+
+    mona-lisa: a portrait in which every pixel is uncertain.
+
+    survey: a question with two coins, and what a thousand answers say.
     """
     if ask and story is not Story.SURVEY:
         misused("--ask goes with a survey: sfumato demo survey --ask")

@@ -1,4 +1,4 @@
-"""The survey with two coins in numbers: a thousand made-up students, and what their answers say. Nothing here prints."""
+"""The survey with two coins in numbers: a thousand made-up students and their answers. Nothing here prints."""
 
 from __future__ import annotations
 

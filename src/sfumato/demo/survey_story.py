@@ -58,7 +58,8 @@ def tell_coins(console: Console, survey: CoinSurvey) -> None:
     say(
         console,
         f"An interviewer asks: [i]{survey.question}[/i] Asked straight out, few would admit it. So there are two "
-        "coins, which only the student sees. Heads on the first: tell the truth. Tails: toss the second, and let it answer.",
+        "coins, which only the student sees. Heads on the first: tell the truth. Tails: toss the second, and let it "
+        "answer.",
     )
     show(console, code(SURVEY))
     say(console, "Four students for whom the truth is yes, with their coins, and what the interviewer hears:")
