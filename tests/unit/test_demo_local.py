@@ -31,7 +31,8 @@ def run(
     *arguments: str, folder: Path, before: str = "pass", typed: str = "", encoding: str = "utf-8"
 ) -> subprocess.CompletedProcess[str]:
     """Runs a story in a fresh interpreter, after some statements, without a terminal."""
-    script = f"{before}; import sys; from sfumato.cli.main import main; sys.argv = ['sfumato', 'demo', *{list(arguments)!r}]; main()"
+    asked = f"sys.argv = ['sfumato', 'demo', *{list(arguments)!r}]"
+    script = f"{before}; import sys; from sfumato.cli.main import main; {asked}; main()"
     command = [sys.executable, "-X", "utf8", "-c", script]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, encoding=encoding, input=typed)
 
@@ -117,11 +118,11 @@ def test_pictures_shrink_by_averages() -> None:
 def test_pictures_are_letters_or_coloured_blocks() -> None:
     picture = np.array([[0.0, 1.0]] * 4)
     plain = letters_of(Console(file=StringIO()), picture, width=2)
-    assert str(plain).splitlines() == ["@ "] * 4
+    assert str(plain).splitlines() == ["@ "] * 2
     terminal = Console(file=StringIO(), force_terminal=True, color_system="truecolor")
     assert terminal.encoding.startswith("utf")
     coloured = letters_of(terminal, picture, width=2)
-    assert str(coloured).splitlines() == ["▀▀"] * 4
+    assert str(coloured).splitlines() == ["▀▀"] * 2
     assert {str(span.style) for span in coloured.spans} >= {"rgb(38,26,20) on rgb(38,26,20)"}
 
 
@@ -212,19 +213,15 @@ def test_a_folder_that_cannot_be_made_is_refused_in_one_line(story: str, tmp_pat
 
 
 def test_breaking_off_leaves_no_traceback(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sfumato", "demo", "survey", "--ask"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=tmp_path,
-    )
-    assert process.stdout is not None
-    seen = b""
-    while b"(yes/no)" not in seen:
-        letter = process.stdout.read(1)
-        assert letter, "it ended before it asked"
-        seen += letter
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    command = [sys.executable, "-m", "sfumato", "demo", "survey", "--ask"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        seen = b""
+        while b"(yes/no)" not in seen:
+            letter = process.stdout.read(1)
+            assert letter, "it ended before it asked"
+            seen += letter
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
     assert process.returncode == 130 and b"Traceback" not in said

@@ -46,7 +46,7 @@ def test_estimates_are_drawn_on_their_intervals_beside_the_truth() -> None:
     assert [row["truth"] for row in tables(chart)["truth"]] == [0.5, 0.3, 0.2]
     assert "1,000 people, ε = 1 a report; bars hold each share with 0.9 confidence" in headline(chart)
     assert "Diamonds" in headline(chart) and "Diamonds" not in headline(found.plot())
-    assert tables(found.plot(truth=[5, 3, 2]))["truth"] == tables(chart)["truth"]
+    assert [row["truth"] for row in tables(found.plot(truth=[5, 3, 2]))["truth"]] == [0.5, 0.3, 0.2]
 
 
 def test_of_many_values_the_largest_are_drawn() -> None:
