@@ -102,7 +102,8 @@ def compare(
     counts = _several(sizes, partial(integer, name="sizes", least=2))
     losses = _several(loss, lambda each: Pure(read_epsilon(each)))
     if len(counts) > 1 and len(losses) > 1:
-        raise BadArgument("sizes and loss", "several of one and a single one of the other", (len(counts), len(losses)))
+        several = f"{len(counts)} sizes, {len(losses)} losses"
+        raise BadArgument("sizes and loss", "several of one and a single one of the other", several)
     people = integer(users, "users", least=1)
     rows = (
         Compared(size, each, tuple(candidates(range(size), loss=each, users=people)))

@@ -12,7 +12,7 @@ from typing import Literal, final
 from sfumato.accounting.losses.measures import Pure
 from sfumato.accounting.meaning.proportions import probability_bounds
 from sfumato.errors import BadArgument, CannotCalibrate
-from sfumato.exact import Number, integer, probability
+from sfumato.exact import Number, integer, positive, probability
 
 SURE = Fraction(95, 100)
 MOST_PEOPLE = 10**12
@@ -133,9 +133,7 @@ class SurveyPlan:
 
 def planned(*, error: Number, confidence: Number, gain: Fraction, loss: Pure) -> SurveyPlan:
     """Plans for an error that no interval exceeds, where an answer is the truth with a probability ``gain``."""
-    small, sure = probability(error, "error"), read_confidence(confidence)
-    if small == 0:
-        raise BadArgument("error", "greater than 0", error)
+    small, sure = positive(error, "error"), read_confidence(confidence)
     if small >= Fraction(1, 2):
         raise BadArgument("error", "less than 1/2: every share is that near to a half", error)
     people, direct = (fewest(small, gain=each, sure=sure) for each in (gain, Fraction(1)))
