@@ -20,6 +20,7 @@ from sfumato.demo.mona_lisa import COLUMNS, CROWD, LOSSES, ROWS, WHITE, mona_lis
 from sfumato.demo.mona_lisa_story import draw_figure
 from sfumato.demo.painting import Stroke, paint, smoked
 from sfumato.demo.survey import COPIED, QUESTION, STUDENTS, ask_students, interview, three_questions
+from sfumato.demo.survey_story import ask
 from sfumato.demo.terminal_pictures import letters_of, shrunk
 from sfumato.entropy import ReplayEntropy
 from sfumato.local.survey import CoinSurvey
@@ -27,14 +28,12 @@ from sfumato.local.survey import CoinSurvey
 NO_CHARTS = "import sys; sys.modules['altair'] = None"
 
 
-def run(
-    *arguments: str, folder: Path, before: str = "pass", typed: str = "", encoding: str = "utf-8"
-) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, folder: Path, before: str = "pass") -> subprocess.CompletedProcess[str]:
     """Runs a story in a fresh interpreter, after some statements, without a terminal."""
     asked = f"sys.argv = ['sfumato', 'demo', *{list(arguments)!r}]"
     script = f"{before}; import sys; from sfumato.cli.main import main; {asked}; main()"
     command = [sys.executable, "-X", "utf8", "-c", script]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, encoding=encoding, input=typed)
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, encoding="utf-8")
 
 
 def test_the_portrait_has_a_face_eyes_hands_and_that_smile() -> None:
@@ -182,20 +181,33 @@ def test_the_survey_is_told_and_drawn(tmp_path: Path) -> None:
     assert "it falls heads" in (folder / "survey-sheet.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("typed", "said"), [("yes\n", "First coin"), ("n\n", "First coin"), ("", "No answer is an answer")]
-)
-def test_the_survey_asks_whoever_is_there(typed: str, said: str, tmp_path: Path) -> None:
-    ran = run("survey", "--ask", folder=tmp_path, typed=typed)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert said in ran.stdout and QUESTION in ran.stdout
-    assert ("This would be sent" in ran.stdout) is bool(typed)
-    assert not list(tmp_path.iterdir())
+def asked(typed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """What the survey says to somebody who types this."""
+    monkeypatch.setattr(sys, "stdin", StringIO(typed))
+    ask(Console(width=80))
+    return capsys.readouterr().out
 
 
-def test_who_answers_neither_is_asked_again_and_then_left_alone(tmp_path: Path) -> None:
-    ran = run("survey", "--ask", folder=tmp_path, typed="perhaps\nhm\nwell\n")
-    assert ran.returncode == 0 and ran.stdout.count("(yes/no)") == 3 and "Nothing was tossed" in ran.stdout
+@pytest.mark.parametrize("typed", ["yes\n", " N \n", "hm\nja\n"])
+def test_the_survey_asks_whoever_is_there(
+    typed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = asked(typed, monkeypatch, capsys)
+    assert QUESTION in said and "factor of 3 at most" in said
+    coins = said.partition("First coin: ")[2]
+    second = coins.partition("Second coin: ")[2]
+    truth = "no" if "N" in typed else "yes"
+    sent = truth if coins.startswith("heads") else "yes" if second.startswith("heads") else "no"
+    assert f"This would be sent: {sent}." in said
+    assert "holds it for 25.0% likely now" in said if sent == "yes" else "holds it for 3.6% likely now" in said
+
+
+@pytest.mark.parametrize(("typed", "times"), [("", 1), ("\n", 1), ("perhaps\nhm\nwell\n", 3)])
+def test_nobody_has_to_answer(
+    typed: str, times: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = asked(typed, monkeypatch, capsys)
+    assert said.count("(yes/no)") == times and "Nothing was tossed" in said and "First coin" not in said
 
 
 def test_only_a_survey_asks(tmp_path: Path) -> None:

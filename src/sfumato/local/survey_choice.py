@@ -14,6 +14,7 @@ from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument, Unseen
 from sfumato.exact import Number, digits_up, integer, probability
+from sfumato.guarantee import guarantee
 from sfumato.local.survey_estimates import (
     SURE,
     SurveyEstimate,
@@ -31,6 +32,12 @@ from sfumato.release.render.document import Document, Table
 
 if TYPE_CHECKING:
     from sfumato.charts.canvas import Chart
+
+
+@guarantee(claim="P(truth) = t + (1 − t) / k", proof="proofs/randomized_response.md#choices", reviewed="8e5d4f73e2fa")
+def choice_probability(truth: Fraction, choices: int) -> Fraction:
+    """The probability that a question with several answers, all alike where chance answers, reports the truth."""
+    return truth + (1 - truth) / choices
 
 
 @final
@@ -120,7 +127,7 @@ class ChoiceSurvey:
     @property
     def reported(self) -> Fraction:
         """The probability that an answer agrees with the truth."""
-        return self._first + self.other
+        return choice_probability(self._first, len(self.choices))
 
     @property
     def other(self) -> Fraction:
