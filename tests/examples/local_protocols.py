@@ -19,6 +19,7 @@ from sfumato.local.protocol import LocalProtocol
 from sfumato.local.response import Response
 from sfumato.local.unary import UnaryEncoding
 from sfumato.local.values import Values
+from sfumato.local.vectors import VectorMean
 
 SIZES = (2, 3, 5)
 LOSSES = ("0.01", "1", "2.5", "8")
@@ -62,6 +63,10 @@ EXAMPLES: dict[str, Example] = {
         _one_of,
         tuple((yes, count, other) for yes in ("yes", "no") for count in range(3) for other in ("yes", "no")),
         _columns,
+    ),
+    "vectors of two entries": Example(
+        lambda: VectorMean(2, Fraction(1), Pure(2), 3, 5, 2, 11),
+        ([1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.3, -0.4], [0.0, 0.0]),
     ),
 }
 """Every example, by its name."""

@@ -41,6 +41,19 @@ RECIPES: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
         {"kind": "one of", "cells": 301, "bits": 9, "parts": [TOLD, BITS], "weights": [1, 2]},
         ([0, 8], [299, 0], [17, 3]),
     ),
+    (
+        {
+            "kind": "directions",
+            "cells": 40,
+            "bits": 0,
+            "directions": 8,
+            "near": 3,
+            "size": 3,
+            "truth": (1 << 53) - 1,
+            "key": 123456789012345,
+        },
+        ([[1.0, 0.5, -0.25], 1 << 53], [[0.0, 0.0, 0.0], 1 << 52], [[-0.1, 1.0, 0.7], 7 << 50]),
+    ),
 )
 TIMES = 3
 DOMAINS: tuple[tuple[Values, tuple[Any, ...]], ...] = (

@@ -20,6 +20,7 @@ from .survey_estimates import DoubtedShare, SurveyEstimate, SurveyPlan
 from .survey_plans import SurveySizes, survey_sizes
 from .unary import UnaryEncoding
 from .values import Values
+from .vectors import MeanVector, VectorMean, vectors
 
 __all__ = [
     "Belief",
@@ -37,6 +38,7 @@ __all__ = [
     "Layout",
     "LocalHashing",
     "LocalProtocol",
+    "MeanVector",
     "MetricResponse",
     "OneOf",
     "PlaceDensity",
@@ -55,6 +57,7 @@ __all__ = [
     "Tally",
     "UnaryEncoding",
     "Values",
+    "VectorMean",
     "candidates",
     "compare",
     "find_cheating",
@@ -66,5 +69,6 @@ __all__ = [
     "shuffled",
     "survey_sizes",
     "truth_for",
+    "vectors",
     "why",
 ]

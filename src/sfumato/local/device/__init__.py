@@ -13,10 +13,11 @@ whole numbers decides every coin exactly; randomness comes from the function tha
 The folder stands alone: it can be copied to a device. Its twin in JavaScript is the one file `device.js`.
 """
 
-from . import choices, codes, compound  # their randomizers enter themselves
+from . import choices, codes, compound, directions  # their randomizers enter themselves
 from .client import Client
 from .codes import field_tables
 from .coins import BITS, WHOLE, Coins, OctetCoins
+from .directions import LARGEST, read_vector
 from .domains import DOMAINS, Domain, Reader, domain_reader, reader_of
 from .messages import FORMAT, HEAD, message, number_size, packed, tag
 from .randomizers import KINDS, Drawn, Recipe, draw, randomizer
@@ -28,6 +29,7 @@ __all__ = [
     "FORMAT",
     "HEAD",
     "KINDS",
+    "LARGEST",
     "LONGEST_TEXT",
     "WHOLE",
     "Client",
@@ -40,6 +42,7 @@ __all__ = [
     "choices",
     "codes",
     "compound",
+    "directions",
     "domain_reader",
     "draw",
     "field_tables",
@@ -47,6 +50,7 @@ __all__ = [
     "number_size",
     "packed",
     "randomizer",
+    "read_vector",
     "reader_of",
     "tag",
     "text_bucket",

@@ -149,12 +149,65 @@ function oneOf(recipe, values, coins) {
   throw new Error("the number drawn is below the sum of the weights");
 }
 
+const MASK = (1n << 64n) - 1n;
+const STEP = 0x9e3779b97f4a7c15n;
+
+/** A word of a public stream of 64-bit words (SplitMix64), without its last 11 bits. */
+function mixedWord(key, place) {
+  let word = (key + (place + 1n) * STEP) & MASK;
+  word = ((word ^ (word >> 30n)) * 0xbf58476d1ce4e5b9n) & MASK;
+  word = ((word ^ (word >> 27n)) * 0x94d049bb133111ebn) & MASK;
+  return Number((word ^ (word >> 31n)) >> 11n);
+}
+
+/** The public direction of a cell: normal numbers, two at a time from two words. */
+function direction(key, cell, size) {
+  const pairs = (size + 1) >> 1;
+  const entries = [];
+  for (let pair = 0; pair < pairs; pair++) {
+    const at = 2n * (BigInt(cell) * BigInt(pairs) + BigInt(pair));
+    const length = Math.sqrt(-2 * Math.log((mixedWord(key, at) + 1) / 2 ** BITS));
+    const angle = 2 * Math.PI * (mixedWord(key, at + 1n) / 2 ** BITS);
+    entries.push(length * Math.cos(angle), length * Math.sin(angle));
+  }
+  return entries.slice(0, size);
+}
+
+/** The numbers of the directions of a group that point most as the vector does. */
+function nearest(recipe, vector, group) {
+  const scores = [];
+  for (let number = 0; number < recipe.directions; number++) {
+    const own = direction(BigInt(recipe.key), group * recipe.directions + number, recipe.size);
+    scores.push(own.reduce((total, entry, at) => total + entry * vector[at], 0));
+  }
+  const order = scores.map((_, number) => number);
+  return order.sort((one, two) => scores[two] - scores[one] || one - two).slice(0, recipe.near);
+}
+
+/** A uniform group of directions, and one of its nearest with some chance, else one of the others. */
+function directions(recipe, [vector, weight], coins) {
+  const { directions: several, near } = recipe;
+  const group = Number(coins.below(recipe.cells / several));
+  const pointing = coins.chance(weight) ? vector : vector.map(entry => -entry);
+  const chosen = nearest(recipe, pointing, group);
+  let number;
+  if (coins.chance(recipe.truth)) {
+    number = chosen[Number(coins.below(near))];
+  } else {
+    const inside = new Set(chosen);
+    const others = Array.from({ length: several }, (_, other) => other).filter(other => !inside.has(other));
+    number = others[Number(coins.below(several - near))];
+  }
+  return [BigInt(group * several + number), 0n];
+}
+
 /** How a report is drawn, by the kind of recipe. */
 export const KINDS = new Map([
   ["response", response],
   ["bits", bits],
   ["hashed", hashed],
   ["one of", oneOf],
+  ["directions", directions],
 ]);
 
 /** Which entry of a recipe says how many values there are, for kinds where one does. */
@@ -243,6 +296,7 @@ export const DOMAINS = new Map([
   ["values", valuesReader],
   ["each", eachReader],
   ["texts", textsReader],
+  ["vector", vectorReader],
 ]);
 
 /** The reader of a published domain: a function of a value that gives what the randomizer takes, or refuses. */
@@ -288,6 +342,23 @@ function textsReader(domain) {
       throw new RangeError(`the value must be a text of at most ${longest} letters`);
     }
     return value;
+  };
+}
+
+/** A list of so many finite numbers: the vector over its largest entry, and the weight with which it is not turned. */
+function vectorReader(domain) {
+  const { size, radius } = domain.vector;
+  return value => {
+    const good = Array.isArray(value) && value.length === size;
+    if (!good || !value.every(entry => typeof entry === "number" && Math.abs(entry) <= 1e300)) {
+      throw new RangeError(`the value must be a list of ${size} finite numbers`);
+    }
+    const largest = value.reduce((most, entry) => Math.max(most, Math.abs(entry)), 0);
+    if (largest === 0) return [new Array(size).fill(0), 2 ** (BITS - 1)];
+    const scaled = value.map(entry => entry / largest);
+    const squares = scaled.reduce((total, entry) => total + entry * entry, 0);
+    const share = Math.min(1, Math.sqrt(squares) * (largest / radius));
+    return [scaled, Math.floor((1 + share) * 2 ** (BITS - 1))];
   };
 }
 
