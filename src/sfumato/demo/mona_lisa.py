@@ -151,8 +151,8 @@ def _portrayed(tones: NDArray[np.int64], loss: Pure, *, people: int, entropy: En
     for _ in range(people):
         total += shades.reports(tones, entropy=entropy)
     crowd = _soften(shades.estimated(total / people), doubt / math.sqrt(people))
-    found = (shades.estimated(single), softened, crowd)
-    errors = [math.sqrt(float(np.mean((picture - truth) ** 2))) for picture in found]
+    pictures = (shades.estimated(single), softened, crowd)
+    errors = [math.sqrt(float(np.mean((picture - truth) ** 2))) for picture in pictures]
     return Portrayed(loss, shades, shades.shown(single), softened, crowd, (errors[0], errors[1], errors[2]))
 
 

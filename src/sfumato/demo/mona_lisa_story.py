@@ -34,10 +34,10 @@ def tell(console: Console, *, output: Path) -> None:
         raise BadArgument("the output folder", "one that can be written to", str(output)) from None
     tones = mona_lisa()
     tell_portrait(console, tones)
-    found = portray(tones)
-    tell_reports(console, found)
-    tell_crowd(console, found)
-    draw(console, tones, found, output=output)
+    portraits = portray(tones)
+    tell_reports(console, portraits)
+    tell_crowd(console, portraits)
+    draw(console, tones, portraits, output=output)
 
 
 def tell_portrait(console: Console, tones: NDArray[np.int64]) -> None:
@@ -52,7 +52,7 @@ def tell_portrait(console: Console, tones: NDArray[np.int64]) -> None:
     )
 
 
-def tell_reports(console: Console, found: Sequence[Portrayed]) -> None:
+def tell_reports(console: Console, portraits: Sequence[Portrayed]) -> None:
     """Says what one report tells, and what it hides."""
     headline(console, "2", "What one pixel reports")
     show(console, code(DEVICE))
@@ -63,11 +63,11 @@ def tell_reports(console: Console, found: Sequence[Portrayed]) -> None:
         "factor e^ε at most, whatever one knew before:",
     )
     shown = _columns("ε", "odds up to", "shades", "black says another")
-    for each in found:
+    for each in portraits:
         factor = f"× {each.factor:,.0f}" if each.factor >= 100 else f"× {each.factor:.3g}"
         shown.add_row(_epsilon(each), factor, f"{each.shades.count}", f"{float(each.mistaken):.2%}")
     show(console, shown)
-    one = found[SHOWN]
+    one = portraits[SHOWN]
     say(
         console,
         f"At ε = {_epsilon(one)}, of 100 black pixels about {100 * float(one.mistaken):.0f} do not say black. Point at "
@@ -75,10 +75,10 @@ def tell_reports(console: Console, found: Sequence[Portrayed]) -> None:
     )
 
 
-def tell_crowd(console: Console, found: Sequence[Portrayed]) -> None:
+def tell_crowd(console: Console, portraits: Sequence[Portrayed]) -> None:
     """Shows what arrives, and what is seen in it."""
     headline(console, "3", "What the crowd shows")
-    one = found[SHOWN]
+    one = portraits[SHOWN]
     names = ("as it arrives", one.arrived), ("softened", one.softened), (f"{CROWD} people a pixel", one.crowd)
     say(
         console,
@@ -92,7 +92,7 @@ def tell_crowd(console: Console, found: Sequence[Portrayed]) -> None:
         "white, as the root of the mean square:",
     )
     shown = _columns("ε", "one report", "softened", f"{CROWD} people a pixel")
-    for each in found:
+    for each in portraits:
         shown.add_row(_epsilon(each), *(f"± {_share(error)}" for error in each.errors))
     show(console, shown)
     say(
@@ -103,26 +103,26 @@ def tell_crowd(console: Console, found: Sequence[Portrayed]) -> None:
     )
 
 
-def draw(console: Console, tones: NDArray[np.int64], found: Sequence[Portrayed], *, output: Path) -> None:
+def draw(console: Console, tones: NDArray[np.int64], portraits: Sequence[Portrayed], *, output: Path) -> None:
     """Draws all pictures into one figure; says what to install where that is not possible."""
     headline(console, "4", "Drawn")
     try:
-        print_paths(console, [draw_figure(tones, found, output=output)])
+        print_paths(console, [draw_figure(tones, portraits, output=output)])
     except MissingExtra as missing:
         say(console, f"No charts: {missing}".replace("[", r"\["))
 
 
-def draw_figure(tones: NDArray[np.int64], found: Sequence[Portrayed], *, output: Path) -> Path:
+def draw_figure(tones: NDArray[np.int64], portraits: Sequence[Portrayed], *, output: Path) -> Path:
     """Writes the figure into a folder and returns its path."""
     from sfumato.charts import save
     from sfumato.charts.tones import Captioned, tone_gallery
 
     rows = [
-        ("One report of each pixel, as it arrives", [Captioned(each.arrived) for each in found]),
-        ("The same reports, softened", [Captioned(each.softened, f"± {_share(each.errors[1])}") for each in found]),
+        ("One report of each pixel, as it arrives", [Captioned(each.arrived) for each in portraits]),
+        ("The same reports, softened", [Captioned(each.softened, f"± {_share(each.errors[1])}") for each in portraits]),
         (
             f"{CROWD} people behind each pixel, softened",
-            [Captioned(each.crowd, f"± {_share(each.errors[2])}") for each in found],
+            [Captioned(each.crowd, f"± {_share(each.errors[2])}") for each in portraits],
         ),
     ]
     said = (
@@ -132,7 +132,7 @@ def draw_figure(tones: NDArray[np.int64], found: Sequence[Portrayed], *, output:
     figure = tone_gallery(
         Captioned(tones / WHITE, "The portrait, which nobody collects"),
         rows,
-        heads=[f"ε = {_epsilon(each)}" for each in found],
+        heads=[f"ε = {_epsilon(each)}" for each in portraits],
         title="Every pixel is uncertain, the picture is clear",
         subtitle=[said],
     )
@@ -146,8 +146,8 @@ def _columns(*names: str) -> Table:
     return shown
 
 
-def _epsilon(found: Portrayed) -> str:
-    return f"{float(found.loss.epsilon):g}"
+def _epsilon(each: Portrayed) -> str:
+    return f"{float(each.loss.epsilon):g}"
 
 
 def _share(error: float) -> str:

@@ -73,17 +73,17 @@ def tell_coins(console: Console, survey: CoinSurvey) -> None:
 
 def tell_answers(console: Console, surveyed: Surveyed) -> None:
     """Shows what a thousand answers say."""
-    found, survey = surveyed.estimate, surveyed.survey
+    estimate, survey = surveyed.estimate, surveyed.survey
     headline(console, "2", f"{STUDENTS:,} answers")
-    heard = found.yes / found.answers
+    heard = estimate.yes / estimate.answers
     say(
         console,
-        f"[b]{found.yes}[/b] of {found.answers:,} said yes: {heard:.1%}. That is not the share that copied, for coins "
-        f"said some of it: where nobody copied, {float(survey.expected_share(0)):.0%} would say yes; where all did, "
+        f"[b]{estimate.yes}[/b] of {estimate.answers:,} said yes: {heard:.1%}. That is not the share that copied, "
+        f"for coins said some of it: where nobody copied, {float(survey.expected_share(0)):.0%} would say yes; where all did, "
         f"{float(survey.expected_share(1)):.0%}. The truth lies in between, and is worked out by a straight line:",
     )
-    show(console, Text.assemble(f"2 × {heard:.3f} − ½ = ", (f"{float(found.share):.1%}", "bold green")))
-    low, high = (float(end) for end in found.interval)
+    show(console, Text.assemble(f"2 × {heard:.3f} − ½ = ", (f"{float(estimate.share):.1%}", "bold green")))
+    low, high = (float(end) for end in estimate.interval)
     say(
         console,
         f"With 95 % confidence it lies between {low:.1%} and {high:.1%}. (It is {float(surveyed.truth):.0%}: these "
