@@ -80,7 +80,8 @@ def tell_answers(console: Console, surveyed: Surveyed) -> None:
         console,
         f"[b]{estimate.yes}[/b] of {estimate.answers:,} said yes: {heard:.1%}. That is not the share that copied, "
         f"for coins said some of it: where nobody copied, {float(survey.expected_share(0)):.0%} would say yes; where "
-        f"all did, {float(survey.expected_share(1)):.0%}. The truth lies in between, and is worked out by a straight line:",
+        f"all did, {float(survey.expected_share(1)):.0%}. The truth lies in between, and is worked out by a straight "
+        "line:",
     )
     show(console, Text.assemble(f"2 × {heard:.3f} − ½ = ", (f"{float(estimate.share):.1%}", "bold green")))
     low, high = (float(end) for end in estimate.interval)
