@@ -4,7 +4,9 @@ from .choosing import Candidate, candidates, frequencies, why
 from .collecting.batches import Batch
 from .collecting.collector import Collector
 from .collecting.faults import StoreUnavailable
+from .comparing import Compared, Comparison, compare
 from .dbitflip import DBitFlip, dbitflip
+from .drawing import plot_value
 from .dropouts import Dropouts, dropouts
 from .filter_counts import DecodedTexts, FilterCounts
 from .forgery import Manipulation, Worst, manipulation
@@ -29,18 +31,24 @@ from .pairs import KeyValues, key_values
 from .place_maps import PlaceDensity, PlaceRemap
 from .place_reports import Places, places
 from .protocol import LocalProtocol, Tally
+from .questionnaire import Questionnaire, truth_for
 from .range_estimates import RangeCount, RangeEstimate
 from .ranges import RangePlan, Ranges, range_plans, ranges
 from .rappor import Rappor, rappor
 from .reports import Layout, Rejected, Reports
 from .response import Response
+from .shuffle_gains import ShuffleGain, ShuffleGains, shuffle_gains
 from .shuffling import Shuffled, shuffled
 from .signed import SignedResponse
 from .signs import HadamardSign
 from .sketches import CountMeanSketch, HadamardSketch
 from .spelled import WholeNumbers, Words
 from .stages import BitsAgain, NumberAgain, SameAgain
-from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
+from .survey import Belief, CoinSurvey, Deniability
+from .survey_cheating import Cheating, find_cheating
+from .survey_choice import ChoiceEstimate, ChoiceSurvey
+from .survey_estimates import DoubtedShare, SurveyEstimate, SurveyPlan
+from .survey_plans import SurveySizes, survey_sizes
 from .text_counts import TextCounts
 from .tracked import Tracked, tracked
 from .unary import UnaryEncoding
@@ -56,12 +64,18 @@ __all__ = [
     "Belief",
     "BitsAgain",
     "Candidate",
+    "Cheating",
+    "ChoiceEstimate",
+    "ChoiceSurvey",
     "CoinSurvey",
     "Collector",
+    "Compared",
+    "Comparison",
     "CountMeanSketch",
     "DBitFlip",
     "DecodedTexts",
     "Deniability",
+    "DoubtedShare",
     "Dropouts",
     "FilterCounts",
     "Frequencies",
@@ -97,6 +111,7 @@ __all__ = [
     "PlaceRemap",
     "Places",
     "PrefixFrequencies",
+    "Questionnaire",
     "RangeCount",
     "RangeEstimate",
     "RangePlan",
@@ -106,11 +121,14 @@ __all__ = [
     "Reports",
     "Response",
     "SameAgain",
+    "ShuffleGain",
+    "ShuffleGains",
     "Shuffled",
     "SignedResponse",
     "StoreUnavailable",
     "SurveyEstimate",
     "SurveyPlan",
+    "SurveySizes",
     "Tally",
     "TextCounts",
     "Tracked",
@@ -124,8 +142,10 @@ __all__ = [
     "attribute_plans",
     "attributes",
     "candidates",
+    "compare",
     "dbitflip",
     "dropouts",
+    "find_cheating",
     "frequencies",
     "heavy_hitter_rounds",
     "heavy_hitters",
@@ -138,11 +158,15 @@ __all__ = [
     "memoised",
     "metric_response",
     "places",
+    "plot_value",
     "range_plans",
     "ranges",
     "rappor",
+    "shuffle_gains",
     "shuffled",
+    "survey_sizes",
     "tracked",
+    "truth_for",
     "vectors",
     "why",
     "windowed",

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sfumato.accounting.losses.measures import Pure
 from sfumato.exact import Number
@@ -24,6 +24,11 @@ from sfumato.local.protocol import LocalProtocol, Tally
 from sfumato.local.published import listed_domain
 from sfumato.local.reports import NONE_REJECTED, Rejected
 from sfumato.local.values import Values
+from sfumato.release.render.displayed import Displayed
+
+if TYPE_CHECKING:
+    from sfumato.charts.canvas import Chart
+    from sfumato.release.render.document import Document
 
 if TYPE_CHECKING:
     from sfumato.local.leaders import Leader
@@ -99,8 +104,8 @@ def support_variance(truth: Fraction, other: Fraction, users: int, count: Fracti
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Frequencies:
+@dataclass(frozen=True, eq=False, repr=False)
+class Frequencies(Displayed):
     """Estimated counts of all values, with the errors that chance has made.
 
     Counts are unbiased and may be negative, or more than there are people; `consistent` gives counts that are neither,
@@ -182,7 +187,20 @@ class Frequencies:
             for place, count in enumerate(self.counts)
         ]
 
-    def __str__(self) -> str:
-        width = float(np.mean(self.deviations)) * 1.96 if len(self.counts) else 0.0
-        first = ", ".join(f"{value}: {count:.0f}" for value, count in self.top(3))
-        return f"{len(self.values)} values of {self.users} people, each ± {width:.0f} (95%), {self.loss}; {first}, …"
+    def document(self) -> Document:
+        """The largest counts with their intervals: `print` shows them as text, notebooks as HTML."""
+        from sfumato.local.drawing import frequency_sheet
+
+        return frequency_sheet(self)
+
+    def plot(
+        self,
+        *,
+        truth: Mapping[Hashable, Number] | ArrayLike | None = None,
+        confidence: Number = Fraction(95, 100),
+        title: str | None = None,
+    ) -> Chart:
+        """Draws the estimated shares with their intervals; beside them true counts, where those are known."""
+        from sfumato.local.drawing import plot_frequencies
+
+        return plot_frequencies(self, truth=truth, confidence=confidence, title=title)
