@@ -13,12 +13,16 @@ whole numbers decides every coin exactly; randomness comes from the function tha
 The folder stands alone: it can be copied to a device. Its twin in JavaScript is the one file `device.js`.
 """
 
-from . import choices, codes, compound, directions, sets, sketches, spellings  # their randomizers enter themselves
+# Their randomizers enter themselves.
+# Their randomizers enter themselves.
+from . import again, answers, choices, codes, compound, directions, pairs, sets, signs, sketches, spellings, steps
+from .again import REMEMBERING, VIEWS
 from .client import Client
 from .codes import field_tables
 from .coins import BITS, WHOLE, Coins, OctetCoins
 from .directions import LARGEST, read_vector
 from .domains import DOMAINS, Domain, Reader, domain_reader, reader_of
+from .memory import MEMORY_FORMAT, Memory
 from .messages import FORMAT, HEAD, message, number_size, packed, tag
 from .randomizers import KINDS, Drawn, Recipe, draw, randomizer
 from .texts import FIELDS, LONGEST_TEXT, row_bucket, text_bucket
@@ -32,14 +36,20 @@ __all__ = [
     "KINDS",
     "LARGEST",
     "LONGEST_TEXT",
+    "MEMORY_FORMAT",
+    "REMEMBERING",
+    "VIEWS",
     "WHOLE",
     "Client",
     "Coins",
     "Domain",
     "Drawn",
+    "Memory",
     "OctetCoins",
     "Reader",
     "Recipe",
+    "again",
+    "answers",
     "choices",
     "codes",
     "compound",
@@ -50,13 +60,16 @@ __all__ = [
     "message",
     "number_size",
     "packed",
+    "pairs",
     "randomizer",
     "read_vector",
     "reader_of",
     "row_bucket",
     "sets",
+    "signs",
     "sketches",
     "spellings",
+    "steps",
     "tag",
     "text_bucket",
 ]
