@@ -1,14 +1,17 @@
 from .choosing import Candidate, candidates, frequencies, why
 from .frequency import Frequencies, FrequencyProtocol
+from .geometry import GeometryResponse, HadamardResponse
 from .hashing import LocalHashing
 from .metric_responses import MetricResponse, metric_response
 from .one_of import OneOf
+from .optimum import least_error
 from .place_maps import PlaceDensity, PlaceRemap
 from .place_reports import Places, places
 from .protocol import LocalProtocol, Tally
 from .reports import Layout, Rejected, Reports
 from .response import Response
 from .shuffling import Shuffled, shuffled
+from .subsets import SubsetSelection
 from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
 from .unary import UnaryEncoding
 from .values import Values
@@ -20,6 +23,8 @@ __all__ = [
     "Deniability",
     "Frequencies",
     "FrequencyProtocol",
+    "GeometryResponse",
+    "HadamardResponse",
     "Layout",
     "LocalHashing",
     "LocalProtocol",
@@ -32,6 +37,7 @@ __all__ = [
     "Reports",
     "Response",
     "Shuffled",
+    "SubsetSelection",
     "SurveyEstimate",
     "SurveyPlan",
     "Tally",
@@ -39,6 +45,7 @@ __all__ = [
     "Values",
     "candidates",
     "frequencies",
+    "least_error",
     "metric_response",
     "places",
     "shuffled",
