@@ -14,9 +14,11 @@ from typing import Any
 
 from sfumato.accounting.losses.measures import Pure
 from sfumato.local.choosing import CANDIDATES
+from sfumato.local.geometry import GeometryResponse
 from sfumato.local.one_of import OneOf
 from sfumato.local.protocol import LocalProtocol
 from sfumato.local.response import Response
+from sfumato.local.subsets import SubsetSelection
 from sfumato.local.unary import UnaryEncoding
 from sfumato.local.values import Values
 
@@ -51,6 +53,14 @@ def _one_of() -> LocalProtocol[Any]:
     return OneOf(parts, (2, 3, 1))
 
 
+def _geometry(order: int) -> Example:
+    return Example(lambda: GeometryResponse(Values(range(5)), Pure(1), order), tuple(range(5)))
+
+
+def _subsets(size: int) -> Example:
+    return Example(lambda: SubsetSelection(Values(range(5)), Pure(1), size), tuple(range(5)))
+
+
 EXAMPLES: dict[str, Example] = {
     **{
         f"{name}, {size} values, epsilon {epsilon}": _frequency(name, size, epsilon)
@@ -63,6 +73,8 @@ EXAMPLES: dict[str, Example] = {
         tuple((yes, count, other) for yes in ("yes", "no") for count in range(3) for other in ("yes", "no")),
         _columns,
     ),
+    **{f"geometry response over {order} elements": _geometry(order) for order in (2, 3, 4, 9)},
+    **{f"subset selection of {size} of 5": _subsets(size) for size in (2, 4)},
 }
 """Every example, by its name."""
 

@@ -167,9 +167,9 @@ class Frequencies:
         """Counts that are not negative and add up to the number of people: post-processing, at no cost in privacy.
 
         ``"empirical_bayes"`` estimates from all counts how counts are distributed, and takes the mean that is left of
-        each: as measured (docs/local.md#possible-counts) its squared error is about the least of all methods for every
-        shape of data, size and loss, and a small part of that of others where noise is large. It shrinks counts, so
-        the largest are rather too small than too large, and intervals do not belong to it.
+        each. As a mean over shapes of data, sizes and losses its squared error was the least that was measured, and a
+        small part of that of others where noise is large and most values are alike (docs/local.md#possible-counts). It
+        shrinks counts, so that the largest are rather too small than too large, and intervals do not belong to it.
 
         ``"norm_sub"`` subtracts one number from all and cuts at 0: the nearest possible counts in the sum of squares.
         ``"norm_mul"`` cuts at 0 and scales. ``"likelihood"`` is the maximum of the likelihood: exact where a report

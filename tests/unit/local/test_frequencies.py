@@ -95,6 +95,7 @@ def test_nobody_and_one_person() -> None:
         ("abc", 1, "a list or a range"),
         (range(3), 0, "above 0"),
         (range(3), -1, "above 0"),
+        (range(3), 1e-17, "at least 1e-9"),
         (range(3), 25, "at most 24"),
         (range(3), math.nan, "finite"),
         (range(3), math.inf, "finite"),
