@@ -76,7 +76,7 @@ class GeometryResponse(FrequencyProtocol):
 
     Takes:      the values, the loss of a report, and the order of the field: the best one unless given
     Guarantee:  P(report | value) ≤ e^ε P(report | other value), reached up to 2⁻⁵³  (proofs/local_codes.md#plane)
-    Cost:       about 0.3 µs a report for many, and a fast transform of all counts; messages of a few bytes
+    Cost:       about 0.1 µs a report for many, and a fast transform of all counts; messages of a few bytes
     Best:       many values: the least error there is where e^ε + 1 is the order of a field, and some per cent more
                 elsewhere, in the shortest messages of all
 
@@ -177,7 +177,7 @@ class HadamardResponse(FrequencyProtocol):
 
     Takes:      the values, and the loss of a report
     Guarantee:  P(report | value) ≤ e^ε P(report | other value), reached up to 2⁻⁵³  (proofs/local_codes.md#hadamard)
-    Cost:       about 0.1 µs a report for many, and a fast transform of all counts; messages of a few bytes
+    Cost:       about 50 ns a report for many, and a fast transform of all counts; messages of a few bytes
     Best:       comparison, and ε far below 1, where it is nearly the best; `GeometryResponse` is never worse
 
     >>> HadamardResponse(Values(range(1000)), Pure(1)).layout.cells
