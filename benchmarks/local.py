@@ -4,7 +4,8 @@ Run it with `make bench-local`, after `make peers`. Errors are mean squared erro
 so that contenders that serve fewer people in reasonable time can be compared; where a rival cuts and scales its counts,
 ours are the consistent ones at the same number of people. The last line: throughput over the best rival's for each
 protocol, our people a second in randomized response, the error of the best protocol over the least that theory allows
-any protocol and over the best rival's, and the slowest bound for shuffled reports in seconds. `?` stands for what is not measured yet.
+any protocol and over the best rival's, the time to sum up stored reports over that of the plain SQL, and the slowest
+bound for shuffled reports in seconds. `?` stands for what is not measured yet.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from rich.table import Table
 from side_by_side.contest import Contender, Contest, Facts, hold, ratios_line
 
 OURS = "sfumato"
+COLLECTOR, BY_HAND = "sfumato's collector", "DuckDB by hand"
 CONTENDERS = (
     Contender(OURS, "local/sfumato.py"),
     Contender("multi-freq-ldpy", "local/multi_freq_ldpy.py", environment="multi_freq_ldpy"),
     Contender("pure-ldp", "local/pure_ldp.py", environment="pure_ldp"),
+    Contender(COLLECTOR, "local/collector.py"),
+    Contender(BY_HAND, "local/collector_plain.py"),
 )
 PROTOCOLS = ("grr", "oue", "olh")
 """Those of the last line."""
@@ -57,6 +61,26 @@ def against_rivals(contest: Contest) -> float | None:
     return max(shares, default=None)
 
 
+def against_sql(contest: Contest) -> float | None:
+    """The most times that summing up a store takes as long as the plain query; no number if sums differ."""
+    shares = []
+    for facts in contest.where(kind="stored", contender=COLLECTOR):
+        [plain] = contest.where(kind="stored", contender=BY_HAND, case=facts["case"]) or [facts | {"checksum": None}]
+        shares.append(facts["seconds"] / plain["seconds"] if plain["checksum"] == facts["checksum"] else None)
+    return None if None in shares else max((share for share in shares if share is not None), default=None)
+
+
+def stores(contest: Contest) -> Table:
+    """Draws the table of stored reports."""
+    table = Table("stored reports", "contender", "ms", "ns a report", title="Sums of stored reports")
+    for facts in contest.where(kind="stored"):
+        seconds = facts["seconds"]
+        table.add_row(
+            facts["case"], facts["contender"], f"{seconds * 1e3:.1f}", f"{seconds / facts['people'] * 1e9:.2f}"
+        )
+    return table
+
+
 def speeds(contest: Contest) -> Table:
     """Draws the table of protocols."""
     table = Table("protocol", "contender", "what", "people", "values", "people/s", "error · n", title="Local protocols")
@@ -77,7 +101,7 @@ def speeds(contest: Contest) -> Table:
 
 
 def races(contest: Contest) -> Table:
-    """Draws how many times as fast each is, and its error over the exact one (the best one's: over the least possible)."""
+    """Draws how many times as fast each is, and its error over the exact one; of the best, over the least possible."""
     table = Table("protocol", "times the best rival's people/s", "error over the exact one", title="Races")
     for case in (*PROTOCOLS, *OTHERS, "best"):
         error, theory = (
@@ -105,6 +129,7 @@ def main() -> int:
     console.print(speeds(contest))
     console.print(races(contest))
     console.print(shuffles(contest))
+    console.print(stores(contest))
     error, theory = (
         one(contest, "error", contender=OURS, case="best", kind=kind) for kind in ("frequencies", "theory")
     )
@@ -112,7 +137,7 @@ def main() -> int:
         "grr_users_s": one(contest, "users_s", contender=OURS, case="grr", kind="frequencies"),
         "mse_vs_theory": error / theory if error and theory else None,
         "mse_vs_best_rival": against_rivals(contest),
-        "aggregate_vs_sql": None,
+        "aggregate_vs_sql": against_sql(contest),
         "shuffle_vs_best": None,
         "shuffle_s": max((facts["seconds"] for facts in contest.where(kind="shuffle")), default=None),
     }

@@ -26,6 +26,7 @@ def of(order: int, prime: int, polynomial: int) -> dict[str, int]:
 
 TOLD = {"kind": "response", "cells": 300, "bits": 0, "truth": 1 << 52}
 BITS = {"kind": "bits", "cells": 1, "bits": 9, "truth": 1 << 52, "lie": 1 << 50}
+BOTH = {"kind": "one of", "cells": 301, "bits": 9, "parts": [TOLD, BITS], "weights": [1, 2]}
 RECIPES: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
     ({"kind": "response", "cells": 2, "bits": 0, "truth": 1 << 52}, (0, 1)),
     ({"kind": "response", "cells": 1000, "bits": 0, "truth": 15449939443803}, (0, 517, 999)),
@@ -41,6 +42,32 @@ RECIPES: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
         {"kind": "one of", "cells": 301, "bits": 9, "parts": [TOLD, BITS], "weights": [1, 2]},
         ([0, 8], [299, 0], [17, 3]),
     ),
+    (
+        {
+            "kind": "directions",
+            "cells": 40,
+            "bits": 0,
+            "directions": 8,
+            "near": 3,
+            "size": 3,
+            "truth": (1 << 53) - 1,
+            "key": 123456789012345,
+        },
+        ([[1.0, 0.5, -0.25], 1 << 53], [[0.0, 0.0, 0.0], 1 << 52], [[-0.1, 1.0, 0.7], 7 << 50]),
+    ),
+    (
+        {"kind": "all of", "cells": 1, "bits": 300 + 301 + 301 * 9, "parts": [TOLD, BOTH]},
+        ([0, [0, 8]], [299, [299, 0]]),
+    ),
+    (
+        {"kind": "one true", "cells": 1, "bits": 309, "parts": [TOLD, BITS], "options": [300, 9], "weights": [1, 3]},
+        ([0, 8], [299, 0], [17, 3]),
+    ),
+    ({"kind": "signs", "cells": 128, "bits": 0, "truth": (1 << 53) - 1}, (0, 1, 77, 127)),
+    (
+        {"kind": "pairs", "cells": 300, "bits": 0, "keys": 147, "most": 6, "between": ["-1.5", "1e+16"], "part": TOLD},
+        ([], [[0, 0]], [[146, 1 << 53], [3, 1 << 51]], [[place, 1 << 52] for place in range(9)]),
+    ),
     ({"kind": "subset", "cells": 1, "bits": 5, "truth": 1 << 52, "ones": 2}, (0, 4)),
     ({"kind": "subset", "cells": 1, "bits": 100, "truth": 1 << 51, "ones": 27}, (0, 64, 99)),
     ({"kind": "subset", "cells": 1, "bits": 600, "truth": (1 << 53) - 1, "ones": 1}, (5, 599)),
@@ -49,6 +76,25 @@ RECIPES: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
     ({"kind": "plane", "cells": 91, "bits": 0, "truth": 1, **of(9, 3, 10)}, (0, 7, 90)),
     ({"kind": "plane", "cells": 127, "bits": 0, "truth": 1, **of(2, 2, 2)}, (0, 126)),
     ({"kind": "hadamard", "cells": 1024, "bits": 0, "truth": 1 << 52}, (0, 517, 999)),
+)
+FLAGS = {"kind": "bits again", "cells": 1, "bits": 16, "truth": 3 << 51, "lie": 1 << 51}
+WINDOWS = {"kind": "settled", "cells": 70, "bits": 16, "choices": 70, "view": "window", "of": FLAGS}
+FILTERS = {**WINDOWS, "cells": 8, "choices": 8, "view": "filter", "hashes": 3, "key": "w\u00f6rter"}
+BUCKETS = {"kind": "response", "cells": 4, "bits": 0, "truth": 1 << 52}
+SEEDS = {"kind": "settled", "cells": 256, "bits": 0, "choices": 64, "view": "hashed", "of": BUCKETS, **of(4, 2, 7)}
+NUMBER = {"kind": "number again", "cells": 256, "bits": 0, "options": 4, "truth": 1 << 52}
+EITHER = {"kind": "one of", "cells": 301, "bits": 9, "parts": [TOLD, BITS], "weights": [1, 2]}
+AGAIN: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
+    ({"kind": "same again", "cells": 9, "bits": 9}, ([8, 0], [0, 511])),
+    ({"kind": "bits again", "cells": 9, "bits": 70, "truth": (1 << 53) - 1, "lie": 1}, ([8, 0], [0, 12345])),
+    (NUMBER, ([0, 0], [255, 0])),
+    (WINDOWS, (0, 37, 69)),
+    (FILTERS, ("", "hello", "gr\u00fcn \U0001f600")),
+    (SEEDS, (0, 3, 20)),
+    ({"kind": "twice", "cells": 256, "bits": 0, "permanent": SEEDS, "instant": NUMBER}, (0, 3, 20)),
+    ({"kind": "twice", "cells": 70, "bits": 16, "permanent": WINDOWS, "instant": {**FLAGS, "cells": 70}}, (0, 69)),
+    ({"kind": "in turn", "cells": 903, "bits": 9, "turns": 3, "of": EITHER}, ([7, [3, 3]], [1 << 40, [0, 0]])),
+    ({"kind": "tracked", "cells": 4, "bits": 8, "changes": 2, "truth": 3 << 51}, ([1], [0, 1, 1, 0, 1, 0, 0, 1])),
 )
 TIMES = 3
 DOMAINS: tuple[tuple[Values, tuple[Any, ...]], ...] = (
@@ -71,14 +117,19 @@ class Stream:
         return whole[start : start + count]
 
 
+def vector(recipe: dict[str, Any], place: Any, name: str) -> dict[str, Any]:
+    """One report by random bytes of a name."""
+    stream = Stream(name)
+    sent = device.message(recipe, place, octets=stream)
+    return {"recipe": recipe, "place": place, "octets": stream.taken.hex(), "message": sent.hex()}
+
+
 def made() -> Iterator[dict[str, Any]]:
     """All vectors: of recipes with places, and of published texts with values."""
     for number, (recipe, places) in enumerate(RECIPES):
         for place in places:
             for time in range(TIMES):
-                stream = Stream(f"{number} {place} {time}")
-                sent = device.message(recipe, place, octets=stream)
-                yield {"recipe": recipe, "place": place, "octets": stream.taken.hex(), "message": sent.hex()}
+                yield vector(recipe, place, f"{number} {place} {time}")
     for number, (values, asked) in enumerate(DOMAINS):
         text = published({"kind": "response", "cells": len(values), "bits": 0, "truth": 1 << 52}, listed_domain(values))
         client = device.Client.read(text)
@@ -86,6 +137,9 @@ def made() -> Iterator[dict[str, Any]]:
             stream = Stream(f"client {number} {at}")
             sent = client.randomize(value, octets=stream)
             yield {"published": text, "value": value, "octets": stream.taken.hex(), "message": sent.hex()}
+    for number, (recipe, places) in enumerate(AGAIN):
+        for place in places:
+            yield vector(recipe, place, f"again {number} {place}")
 
 
 if __name__ == "__main__":

@@ -1,53 +1,129 @@
+from .all_of import AllOf
+from .attributes import AttributePlan, Attributes, attribute_plans, attributes
 from .choosing import Candidate, candidates, frequencies, why
+from .collecting.batches import Batch
+from .collecting.collector import Collector
+from .collecting.faults import StoreUnavailable
+from .dbitflip import DBitFlip, dbitflip
+from .dropouts import Dropouts, dropouts
+from .filter_counts import FilterCounts, TextCounts
+from .forgery import Manipulation, Worst, manipulation
 from .frequency import Frequencies, FrequencyProtocol
 from .geometry import GeometryResponse, HadamardResponse
 from .hashing import LocalHashing
+from .joint import Joint, JointPlan, joint, joint_plans
+from .joint_tables import JointTable, JointTables
+from .lasting import LastingProtocol
+from .linear_counts import LinearCounts
+from .memoised import Memoised, loloha, memoised
 from .metric_responses import MetricResponse, metric_response
 from .one_of import OneOf
+from .one_true import OneTrue
 from .optimum import least_error
+from .pair_estimates import KeyValueEstimate
+from .pairs import KeyValues, key_values
 from .place_maps import PlaceDensity, PlaceRemap
 from .place_reports import Places, places
 from .protocol import LocalProtocol, Tally
+from .range_estimates import RangeCount, RangeEstimate
+from .ranges import RangePlan, Ranges, range_plans, ranges
+from .rappor import Rappor, rappor
 from .reports import Layout, Rejected, Reports
 from .response import Response
 from .shuffling import Shuffled, shuffled
+from .signed import SignedResponse
+from .stages import BitsAgain, NumberAgain, SameAgain
 from .subsets import SubsetSelection
 from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
+from .tracked import Tracked, tracked
 from .unary import UnaryEncoding
 from .values import Values
+from .vectors import MeanVector, VectorMean, vectors
+from .windowed import Windowed, windowed
 
 __all__ = [
+    "AllOf",
+    "AttributePlan",
+    "Attributes",
+    "Batch",
     "Belief",
+    "BitsAgain",
     "Candidate",
     "CoinSurvey",
+    "Collector",
+    "DBitFlip",
     "Deniability",
+    "Dropouts",
+    "FilterCounts",
     "Frequencies",
     "FrequencyProtocol",
     "GeometryResponse",
     "HadamardResponse",
+    "Joint",
+    "JointPlan",
+    "JointTable",
+    "JointTables",
+    "KeyValueEstimate",
+    "KeyValues",
+    "LastingProtocol",
     "Layout",
+    "LinearCounts",
     "LocalHashing",
     "LocalProtocol",
+    "Manipulation",
+    "MeanVector",
+    "Memoised",
     "MetricResponse",
+    "NumberAgain",
     "OneOf",
+    "OneTrue",
     "PlaceDensity",
     "PlaceRemap",
     "Places",
+    "RangeCount",
+    "RangeEstimate",
+    "RangePlan",
+    "Ranges",
+    "Rappor",
     "Rejected",
     "Reports",
     "Response",
+    "SameAgain",
     "Shuffled",
+    "SignedResponse",
+    "StoreUnavailable",
     "SubsetSelection",
     "SurveyEstimate",
     "SurveyPlan",
     "Tally",
+    "TextCounts",
+    "Tracked",
     "UnaryEncoding",
     "Values",
+    "VectorMean",
+    "Windowed",
+    "Worst",
+    "attribute_plans",
+    "attributes",
     "candidates",
+    "dbitflip",
+    "dropouts",
     "frequencies",
+    "joint",
+    "joint_plans",
+    "key_values",
     "least_error",
+    "loloha",
+    "manipulation",
+    "memoised",
     "metric_response",
     "places",
+    "range_plans",
+    "ranges",
+    "rappor",
     "shuffled",
+    "tracked",
+    "vectors",
     "why",
+    "windowed",
 ]

@@ -13,11 +13,15 @@ whole numbers decides every coin exactly; randomness comes from the function tha
 The folder stands alone: it can be copied to a device. Its twin in JavaScript is the one file `device.js`.
 """
 
-from . import choices, codes, compound  # their randomizers enter themselves
+# Their randomizers enter themselves.
+from . import again, answers, choices, codes, compound, directions, pairs, signs, steps
+from .again import REMEMBERING, VIEWS
 from .client import Client
 from .codes import field_tables
 from .coins import BITS, WHOLE, Coins, OctetCoins
+from .directions import LARGEST, read_vector
 from .domains import DOMAINS, Domain, Reader, domain_reader, reader_of
+from .memory import MEMORY_FORMAT, Memory
 from .messages import FORMAT, HEAD, message, number_size, packed, tag
 from .randomizers import KINDS, Drawn, Recipe, draw, randomizer
 from .texts import LONGEST_TEXT, text_bucket
@@ -28,26 +32,38 @@ __all__ = [
     "FORMAT",
     "HEAD",
     "KINDS",
+    "LARGEST",
     "LONGEST_TEXT",
+    "MEMORY_FORMAT",
+    "REMEMBERING",
+    "VIEWS",
     "WHOLE",
     "Client",
     "Coins",
     "Domain",
     "Drawn",
+    "Memory",
     "OctetCoins",
     "Reader",
     "Recipe",
+    "again",
+    "answers",
     "choices",
     "codes",
     "compound",
+    "directions",
     "domain_reader",
     "draw",
     "field_tables",
     "message",
     "number_size",
     "packed",
+    "pairs",
     "randomizer",
+    "read_vector",
     "reader_of",
+    "signs",
+    "steps",
     "tag",
     "text_bucket",
 ]
