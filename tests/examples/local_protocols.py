@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from sfumato.accounting.losses.measures import Pure
@@ -20,6 +21,9 @@ from sfumato.local.dbitflip import dbitflip
 from sfumato.local.frequency import FrequencyProtocol
 from sfumato.local.geometry import GeometryResponse
 from sfumato.local.hashing import LocalHashing
+from sfumato.local.heavy_hitters import HeavyHitters
+from sfumato.local.heavy_rounds import PrefixFrequencies
+from sfumato.local.item_sets import PARTS, ItemSets
 from sfumato.local.joint import joint
 from sfumato.local.memoised import loloha, memoised
 from sfumato.local.one_of import OneOf
@@ -30,6 +34,9 @@ from sfumato.local.ranges import ranges
 from sfumato.local.rappor import Rappor, rappor
 from sfumato.local.response import Response
 from sfumato.local.signed import SignedResponse
+from sfumato.local.signs import HadamardSign
+from sfumato.local.sketches import CountMeanSketch, HadamardSketch
+from sfumato.local.spelled import WholeNumbers, Words
 from sfumato.local.stages import BitsAgain
 from sfumato.local.subsets import SubsetSelection
 from sfumato.local.tracked import tracked
@@ -232,6 +239,37 @@ EXAMPLES: dict[str, Example] = {
     **{f"subset selection of {size} of 5": _subsets(size) for size in (2, 4)},
 }
 """Every example, by its name."""
+
+TEXTS = ("a", "grün", "", "\ud800")
+SETS: tuple[Any, ...] = ((), (0,), (2, 1), (1, 2, 3), (0, 1, 2, 3))
+WORDS = ("", "a", "b", "ab", "ba", "bb")
+OPEN: dict[str, Example] = {
+    "count-mean sketch": Example(lambda: CountMeanSketch("key", Pure("1.5"), rows=3, buckets=4), TEXTS),
+    "Hadamard sketch": Example(lambda: HadamardSketch("key", Pure("1.5"), rows=18, buckets=4, longest=7), TEXTS),
+    "Hadamard signs": Example(lambda: HadamardSign(Values(range(8)), Pure(2)), tuple(range(8))),
+    "Hadamard signs of two": Example(lambda: HadamardSign(Values(range(2)), Pure(2)), (0, 1)),
+    **{
+        f"item sets by {method}": Example(partial(ItemSets, Values(range(4)), 2, Pure("1.5"), method), SETS)
+        for method in PARTS
+    },
+    "item sets of one": Example(lambda: ItemSets(Values(["a", "b"]), 1, Pure(1)), ((), ("a",), ("b", "a"))),
+    "heavy words": Example(
+        lambda: HeavyHitters(Words("ab", 2), "key", (1, 3), HadamardSign(Values(range(4)), Pure(1)), rows=2), WORDS
+    ),
+    "heavy numbers": Example(
+        lambda: HeavyHitters(WholeNumbers(3), "key", (2, 3), LocalHashing(Values(range(4)), Pure(1), 3), rows=3),
+        tuple(range(8)),
+    ),
+    "a round of words": Example(
+        lambda: PrefixFrequencies(Words("ab", 2), 2, Response(Values(["", "a\n", "ab", "ba"], ""), Pure(1))), WORDS
+    ),
+    "a round of numbers": Example(
+        lambda: PrefixFrequencies(WholeNumbers(3), 2, UnaryEncoding.optimized(Values(["", "00", "11"], ""), Pure(1))),
+        tuple(range(8)),
+    ),
+}
+"""Open and large domains."""
+EXAMPLES.update(OPEN)
 
 SMALL = tuple(name for name in EXAMPLES if ", epsilon" not in name or ", 3 values, epsilon 1" in name)
 """One of each kind, where all would repeat."""

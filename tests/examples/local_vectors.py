@@ -27,6 +27,9 @@ def of(order: int, prime: int, polynomial: int) -> dict[str, int]:
 TOLD = {"kind": "response", "cells": 300, "bits": 0, "truth": 1 << 52}
 BITS = {"kind": "bits", "cells": 1, "bits": 9, "truth": 1 << 52, "lie": 1 << 50}
 BOTH = {"kind": "one of", "cells": 301, "bits": 9, "parts": [TOLD, BITS], "weights": [1, 2]}
+SIGN = {"kind": "sign", "cells": 14, "bits": 0, "truth": 3 << 51}
+ROWS = {"kind": "rows", "cells": 40, "bits": 9, "rows": 40, "buckets": 8, "key": "words", "part": BITS}
+PREFIXES = {"kind": "prefixes", "cells": 3 * 20 * 14, "bits": 0, "rows": 20, "buckets": 8, "key": "schl\u00fcssel"}
 RECIPES: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
     ({"kind": "response", "cells": 2, "bits": 0, "truth": 1 << 52}, (0, 1)),
     ({"kind": "response", "cells": 1000, "bits": 0, "truth": 15449939443803}, (0, 517, 999)),
@@ -95,6 +98,10 @@ AGAIN: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
     ({"kind": "twice", "cells": 70, "bits": 16, "permanent": WINDOWS, "instant": {**FLAGS, "cells": 70}}, (0, 69)),
     ({"kind": "in turn", "cells": 903, "bits": 9, "turns": 3, "of": EITHER}, ([7, [3, 3]], [1 << 40, [0, 0]])),
     ({"kind": "tracked", "cells": 4, "bits": 8, "changes": 2, "truth": 3 << 51}, ([1], [0, 1, 1, 0, 1, 0, 0, 1])),
+    (SIGN, (0, 5, 7)),
+    (ROWS, ("", "hello", "gr\u00fcn \U0001f600 \ud800")),
+    ({**PREFIXES, "lengths": [1, 2, 5], "part": SIGN}, ("a\n", "\U0001f600b\u00fc\n", "abcde")),
+    ({"kind": "padded", "cells": 300, "bits": 0, "most": 3, "items": 297, "part": TOLD}, ([], [5, 7], list(range(9)))),
 )
 TIMES = 3
 DOMAINS: tuple[tuple[Values, tuple[Any, ...]], ...] = (
@@ -108,7 +115,7 @@ class Stream:
     """Bytes that look random, the same for the same name; remembers what was taken."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.taken = name.encode(), b""
+        self.name, self.taken = name.encode(errors="surrogatepass"), b""
 
     def __call__(self, count: int) -> bytes:
         start, blocks = len(self.taken), (len(self.taken) + count) // 32 + 1

@@ -6,14 +6,20 @@ from .collecting.collector import Collector
 from .collecting.faults import StoreUnavailable
 from .dbitflip import DBitFlip, dbitflip
 from .dropouts import Dropouts, dropouts
-from .filter_counts import FilterCounts, TextCounts
+from .filter_counts import DecodedTexts, FilterCounts
 from .forgery import Manipulation, Worst, manipulation
 from .frequency import Frequencies, FrequencyProtocol
 from .geometry import GeometryResponse, HadamardResponse
 from .hashing import LocalHashing
+from .heavy_hitters import HeavyHitters, heavy_hitters
+from .heavy_rounds import HeavyRounds, PrefixFrequencies, heavy_hitter_rounds
+from .heavy_values import HeavyValue, HeavyValues
+from .item_counts import ItemCounts
+from .item_sets import ItemSets, itemsets
 from .joint import Joint, JointPlan, joint, joint_plans
 from .joint_tables import JointTable, JointTables
 from .lasting import LastingProtocol
+from .leaders import Leader
 from .linear_counts import LinearCounts
 from .memoised import Memoised, loloha, memoised
 from .metric_responses import MetricResponse, metric_response
@@ -32,9 +38,13 @@ from .reports import Layout, Rejected, Reports
 from .response import Response
 from .shuffling import Shuffled, shuffled
 from .signed import SignedResponse
+from .signs import HadamardSign
+from .sketches import CountMeanSketch, HadamardSketch
+from .spelled import WholeNumbers, Words
 from .stages import BitsAgain, NumberAgain, SameAgain
 from .subsets import SubsetSelection
 from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
+from .text_counts import TextCounts
 from .tracked import Tracked, tracked
 from .unary import UnaryEncoding
 from .values import Values
@@ -51,7 +61,9 @@ __all__ = [
     "Candidate",
     "CoinSurvey",
     "Collector",
+    "CountMeanSketch",
     "DBitFlip",
+    "DecodedTexts",
     "Deniability",
     "Dropouts",
     "FilterCounts",
@@ -59,6 +71,14 @@ __all__ = [
     "FrequencyProtocol",
     "GeometryResponse",
     "HadamardResponse",
+    "HadamardSign",
+    "HadamardSketch",
+    "HeavyHitters",
+    "HeavyRounds",
+    "HeavyValue",
+    "HeavyValues",
+    "ItemCounts",
+    "ItemSets",
     "Joint",
     "JointPlan",
     "JointTable",
@@ -67,6 +87,7 @@ __all__ = [
     "KeyValues",
     "LastingProtocol",
     "Layout",
+    "Leader",
     "LinearCounts",
     "LocalHashing",
     "LocalProtocol",
@@ -80,6 +101,7 @@ __all__ = [
     "PlaceDensity",
     "PlaceRemap",
     "Places",
+    "PrefixFrequencies",
     "RangeCount",
     "RangeEstimate",
     "RangePlan",
@@ -101,7 +123,9 @@ __all__ = [
     "UnaryEncoding",
     "Values",
     "VectorMean",
+    "WholeNumbers",
     "Windowed",
+    "Words",
     "Worst",
     "attribute_plans",
     "attributes",
@@ -109,6 +133,9 @@ __all__ = [
     "dbitflip",
     "dropouts",
     "frequencies",
+    "heavy_hitter_rounds",
+    "heavy_hitters",
+    "itemsets",
     "joint",
     "joint_plans",
     "key_values",

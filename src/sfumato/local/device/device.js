@@ -404,6 +404,42 @@ function historyReader(domain) {
   };
 }
 
+// Texts that nobody can list, prefixes, and sets.
+
+/** A report of the bucket that a text falls into in a row; the cells of the rows follow each other. */
+function inRow(recipe, row, text, coins) {
+  const bucket = rowBucket(recipe.key, row, text, recipe.buckets);
+  const [number, bits] = draw(recipe.part, bucket, coins);
+  return [BigInt(row) * BigInt(recipe.part.cells) + number, bits];
+}
+
+function rows(recipe, text, coins) {
+  return inRow(recipe, Number(coins.below(recipe.rows)), text, coins);
+}
+
+function prefixes(recipe, text, coins) {
+  const row = Number(coins.below(recipe.rows * recipe.lengths.length));
+  return inRow(recipe, row, prefixOf(text, recipe.lengths[Math.floor(row / recipe.rows)]), coins);
+}
+
+/** So many letters of a text, where a letter may be two units of it. */
+function prefixOf(text, length) {
+  return [...text].slice(0, length).join("");
+}
+
+function sign(recipe, place, coins) {
+  const column = coins.below(BigInt(recipe.cells) >> 1n);
+  let entry = 0;
+  for (let shared = place & (Number(column) + 1); shared > 0; shared >>= 1) entry ^= shared & 1;
+  return [2n * column + BigInt(coins.chance(recipe.truth) ? entry : 1 - entry), 0n];
+}
+
+function padded(recipe, places, coins) {
+  const drawn = Number(coins.below(Math.max(places.length, recipe.most)));
+  const one = drawn < places.length ? places[drawn] : recipe.items + drawn - places.length;
+  return draw(recipe.part, one, coins);
+}
+
 const MASK = (1n << 64n) - 1n;
 const STEP = 0x9e3779b97f4a7c15n;
 
@@ -585,6 +621,10 @@ export const KINDS = new Map([
   ["number again", numberAgain],
   ["in turn", inTurn],
   ["tracked", tracked],
+  ["rows", rows],
+  ["prefixes", prefixes],
+  ["sign", sign],
+  ["padded", padded],
   ["directions", directions],
   ["all of", allOf],
   ["one true", oneTrue],
@@ -701,6 +741,9 @@ export const DOMAINS = new Map([
   ["texts", textsReader],
   ["in steps", stepsReader],
   ["history", historyReader],
+  ["sets", setsReader],
+  ["spelled", domain => spellingOf(domain.spelled)],
+  ["prefix", prefixReader],
   ["vector", vectorReader],
   ["named", namedReader],
   ["joint", jointReader],
@@ -811,6 +854,58 @@ function textsReader(domain) {
   };
 }
 
+/** A list of different listed values; what is not listed is refused, or left out where the domain says so. */
+function setsReader(domain, recipe) {
+  const { values, range } = domain.sets;
+  const options = values ? values.length : Math.max(0, Math.ceil((range[1] - range[0]) / range[2]));
+  if (options !== recipe.items) {
+    throw new RangeError("the list of values does not have the length that the recipe states");
+  }
+  const place = readerOf(domain.sets, recipe);
+  const refusal = "the value must be a list of different values that the protocol lists";
+  return value => {
+    if (!Array.isArray(value) && !(value instanceof Set)) throw new RangeError(refusal);
+    const places = [];
+    for (const one of value) {
+      try {
+        places.push(place(one));
+      } catch (error) {
+        if (domain.unlisted !== "left out") throw error;
+      }
+    }
+    if (new Set(places).size < places.length) throw new RangeError(refusal);
+    return places.sort((one, two) => one - two);
+  };
+}
+
+/** How values are spelled: whole numbers of so many bits by digits, words by their letters and an end. */
+function spellingOf({ bits, alphabet, longest }) {
+  if (bits !== undefined) {
+    return value => {
+      if (!Number.isSafeInteger(value) || value < 0 || BigInt(value) >> BigInt(bits) > 0n) {
+        throw new RangeError(`the value must be a whole number of at most ${bits} bits`);
+      }
+      return value.toString(2).padStart(bits, "0");
+    };
+  }
+  const letters = new Set(alphabet);
+  return value => {
+    const own = typeof value === "string" ? [...value] : null;
+    if (own === null || own.length > longest || !own.every(letter => letters.has(letter))) {
+      throw new RangeError(`the value must be a text of at most ${longest} letters of the alphabet`);
+    }
+    return value + "\n";
+  };
+}
+
+/** The place of a value's prefix of some length in a list. */
+function prefixReader(domain, recipe) {
+  const { of, length, listed: among } = domain.prefix;
+  const spell = spellingOf(of);
+  const place = readerOf(among, recipe);
+  return value => place(prefixOf(spell(value), length));
+}
+
 /** A list of so many finite numbers: the vector over its largest entry, and the weight with which it is not turned. */
 function vectorReader(domain) {
   const { size, radius } = domain.vector;
@@ -830,9 +925,18 @@ function vectorReader(domain) {
 
 /** The bucket, of a number that is a power of 2, into which function `row` of the family `key` puts a text. */
 export function textBucket(key, row, text, buckets) {
-  const digest = sha256(new TextEncoder().encode(canonical([key, row, text])));
-  const low = new DataView(digest.buffer).getBigUint64(0, true);
+  const low = new DataView(digest(key, row, text).buffer).getBigUint64(0, true);
   return Number(low & (BigInt(buckets) - 1n));
+}
+
+/** The bucket of a text in a row of a sketch; a digest holds those of 16 rows, two bytes for each. */
+export function rowBucket(key, row, text, buckets) {
+  const fields = new DataView(digest(key, Math.floor(row / 16), text).buffer);
+  return fields.getUint16(2 * (row % 16), true) & (buckets - 1);
+}
+
+function digest(key, row, text) {
+  return sha256(new TextEncoder().encode(canonical([key, row, text])));
 }
 
 /** The place of a value; that of `other` for what is not listed, or a refusal where there is none. */
