@@ -152,8 +152,8 @@ class Frequencies:
 
         ``"empirical_bayes"`` estimates from all counts how counts are distributed, and takes the mean that is left of
         each. As a mean over shapes of data, sizes and losses its squared error was the least that was measured, and a
-        small part of that of others where noise is large and most values are alike (docs/local.md#possible-counts). It
-        shrinks counts, so that the largest are rather too small than too large, and intervals do not belong to it.
+        small part of that of others where noise is large and most values are alike: the page on local privacy has the
+        table. It shrinks counts, so that the largest are rather too small, and intervals do not belong to it.
 
         ``"norm_sub"`` subtracts one number from all and cuts at 0: the nearest possible counts in the sum of squares.
         ``"norm_mul"`` cuts at 0 and scales. ``"likelihood"`` is the maximum of the likelihood: exact where a report
