@@ -11,6 +11,7 @@ from .dropouts import Dropouts, dropouts
 from .filter_counts import DecodedTexts, FilterCounts
 from .forgery import Manipulation, Worst, manipulation
 from .frequency import Frequencies, FrequencyProtocol
+from .geometry import GeometryResponse, HadamardResponse
 from .hashing import LocalHashing
 from .heavy_hitters import HeavyHitters, heavy_hitters
 from .heavy_rounds import HeavyRounds, PrefixFrequencies, heavy_hitter_rounds
@@ -26,6 +27,7 @@ from .memoised import Memoised, loloha, memoised
 from .metric_responses import MetricResponse, metric_response
 from .one_of import OneOf
 from .one_true import OneTrue
+from .optimum import least_error
 from .pair_estimates import KeyValueEstimate
 from .pairs import KeyValues, key_values
 from .place_maps import PlaceDensity, PlaceRemap
@@ -44,6 +46,7 @@ from .signs import HadamardSign
 from .sketches import CountMeanSketch, HadamardSketch
 from .spelled import WholeNumbers, Words
 from .stages import BitsAgain, NumberAgain, SameAgain
+from .subsets import SubsetSelection
 from .survey import Belief, CoinSurvey, Deniability
 from .survey_cheating import Cheating, find_cheating
 from .survey_choice import ChoiceEstimate, ChoiceSurvey
@@ -80,6 +83,8 @@ __all__ = [
     "FilterCounts",
     "Frequencies",
     "FrequencyProtocol",
+    "GeometryResponse",
+    "HadamardResponse",
     "HadamardSign",
     "HadamardSketch",
     "HeavyHitters",
@@ -126,6 +131,7 @@ __all__ = [
     "Shuffled",
     "SignedResponse",
     "StoreUnavailable",
+    "SubsetSelection",
     "SurveyEstimate",
     "SurveyPlan",
     "SurveySizes",
@@ -153,6 +159,7 @@ __all__ = [
     "joint",
     "joint_plans",
     "key_values",
+    "least_error",
     "loloha",
     "manipulation",
     "memoised",

@@ -152,17 +152,24 @@ class Frequencies(Displayed):
         chances = (self.supports_truth, self.supports_other)
         return score_interval(self.support, self.users, chances, read_confidence(confidence))
 
-    def consistent(self, method: str = "norm_sub") -> NDArray[np.float64]:
-        """Counts that are not negative and add up to the number of people: post-processing, at no cost.
+    def consistent(self, method: str = "empirical_bayes") -> NDArray[np.float64]:
+        """Counts that are not negative and add up to the number of people: post-processing, at no cost in privacy.
 
-        ``"norm_sub"`` subtracts one number from all and cuts at 0: the nearest such counts in the sum of squares, and
-        the maximum-likelihood ones where noise is normal and alike. ``"base_cut"`` keeps only counts that stand out of
-        the noise (of more than their number of values would show by chance once in twenty), which suits domains where
-        most values are nobody's; ``"power_law"`` shrinks counts towards a power law fitted to the largest of them.
+        ``"empirical_bayes"`` estimates from all counts how counts are distributed, and takes the mean that is left of
+        each. As a mean over shapes of data, sizes and losses its squared error was the least that was measured, and a
+        small part of that of others where noise is large and most values are alike: the page on local privacy has the
+        table. It shrinks counts, so that the largest are rather too small, and intervals do not belong to it.
+
+        ``"norm_sub"`` subtracts one number from all and cuts at 0: the nearest possible counts in the sum of squares.
+        ``"norm_mul"`` cuts at 0 and scales. ``"likelihood"`` is the maximum of the likelihood: exact where a report
+        supports one value, else as if values were told of independently. ``"base_cut"`` keeps only counts that stand
+        out of the noise (of more than their number of values would show by chance once in twenty), which suits domains
+        where most values are nobody's. ``"power_law"`` takes sorted counts for a power law and fits its exponent.
         """
-        from sfumato.local.consistency import consistent
+        from sfumato.local.consistency import Seen, consistent
 
-        return consistent(self.counts, self.users, float(self.deviations[0]) if len(self.counts) else 0.0, method)
+        seen = Seen(self.support.astype(np.float64), self.users, float(self.supports_truth), float(self.supports_other))
+        return consistent(seen, method)
 
     def leaders(self, k: int, *, confidence: Number = Fraction(95, 100)) -> list[Leader]:
         """The k values with the largest counts, and which of them are among the k largest in truth.
