@@ -4,13 +4,16 @@ from .choosing import Candidate, candidates, frequencies, why
 from .collecting.batches import Batch
 from .collecting.collector import Collector
 from .collecting.faults import StoreUnavailable
+from .comparing import Compared, Comparison, compare
 from .dbitflip import DBitFlip, dbitflip
 from .distributions import Distribution
 from .dithered import DitheredMean
+from .drawing import plot_value
 from .dropouts import Dropouts, dropouts
 from .filter_counts import DecodedTexts, FilterCounts
 from .forgery import Manipulation, Worst, manipulation
 from .frequency import Frequencies, FrequencyProtocol
+from .geometry import GeometryResponse, HadamardResponse
 from .hashing import LocalHashing
 from .heavy_hitters import HeavyHitters, heavy_hitters
 from .heavy_rounds import HeavyRounds, PrefixFrequencies, heavy_hitter_rounds
@@ -30,17 +33,20 @@ from .metric_responses import MetricResponse, metric_response
 from .numbers import Buckets, Numbers
 from .one_of import OneOf
 from .one_true import OneTrue
+from .optimum import least_error
 from .pair_estimates import KeyValueEstimate
 from .pairs import KeyValues, key_values
 from .piecewise import PiecewiseMean
 from .place_maps import PlaceDensity, PlaceRemap
 from .place_reports import Places, places
 from .protocol import LocalProtocol, Tally
+from .questionnaire import Questionnaire, truth_for
 from .range_estimates import RangeCount, RangeEstimate
 from .ranges import RangePlan, Ranges, range_plans, ranges
 from .rappor import Rappor, rappor
 from .reports import Layout, Rejected, Reports
 from .response import Response
+from .shuffle_gains import ShuffleGain, ShuffleGains, shuffle_gains
 from .shuffling import Shuffled, shuffled
 from .signed import SignedResponse
 from .signs import HadamardSign
@@ -48,7 +54,12 @@ from .sketches import CountMeanSketch, HadamardSketch
 from .spelled import WholeNumbers, Words
 from .square_wave import SquareWave, distribution
 from .stages import BitsAgain, NumberAgain, SameAgain
+from .subsets import SubsetSelection
 from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
+from .survey_cheating import Cheating, find_cheating
+from .survey_choice import ChoiceEstimate, ChoiceSurvey
+from .survey_estimates import DoubtedShare, SurveyEstimate, SurveyPlan
+from .survey_plans import SurveySizes, survey_sizes
 from .text_counts import TextCounts
 from .tracked import Tracked, tracked
 from .two_valued import TwoValuedMean
@@ -66,18 +77,26 @@ __all__ = [
     "BitsAgain",
     "Buckets",
     "Candidate",
+    "Cheating",
+    "ChoiceEstimate",
+    "ChoiceSurvey",
     "CoinSurvey",
     "Collector",
+    "Compared",
+    "Comparison",
     "CountMeanSketch",
     "DBitFlip",
     "DecodedTexts",
     "Deniability",
     "Distribution",
     "DitheredMean",
+    "DoubtedShare",
     "Dropouts",
     "FilterCounts",
     "Frequencies",
     "FrequencyProtocol",
+    "GeometryResponse",
+    "HadamardResponse",
     "HadamardSign",
     "HadamardSketch",
     "HeavyHitters",
@@ -115,6 +134,7 @@ __all__ = [
     "PlaceRemap",
     "Places",
     "PrefixFrequencies",
+    "Questionnaire",
     "RangeCount",
     "RangeEstimate",
     "RangePlan",
@@ -124,12 +144,16 @@ __all__ = [
     "Reports",
     "Response",
     "SameAgain",
+    "ShuffleGain",
+    "ShuffleGains",
     "Shuffled",
     "SignedResponse",
     "SquareWave",
     "StoreUnavailable",
+    "SubsetSelection",
     "SurveyEstimate",
     "SurveyPlan",
+    "SurveySizes",
     "Tally",
     "TextCounts",
     "Tracked",
@@ -144,9 +168,11 @@ __all__ = [
     "attribute_plans",
     "attributes",
     "candidates",
+    "compare",
     "dbitflip",
     "distribution",
     "dropouts",
+    "find_cheating",
     "frequencies",
     "heavy_hitter_rounds",
     "heavy_hitters",
@@ -154,6 +180,7 @@ __all__ = [
     "joint",
     "joint_plans",
     "key_values",
+    "least_error",
     "loloha",
     "manipulation",
     "mean",
@@ -161,11 +188,15 @@ __all__ = [
     "memoised",
     "metric_response",
     "places",
+    "plot_value",
     "range_plans",
     "ranges",
     "rappor",
+    "shuffle_gains",
     "shuffled",
+    "survey_sizes",
     "tracked",
+    "truth_for",
     "vectors",
     "why",
     "why_mean",
