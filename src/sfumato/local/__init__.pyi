@@ -55,7 +55,7 @@ from .spelled import WholeNumbers, Words
 from .square_wave import SquareWave, distribution
 from .stages import BitsAgain, NumberAgain, SameAgain
 from .subsets import SubsetSelection
-from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
+from .survey import Belief, CoinSurvey, Deniability
 from .survey_cheating import Cheating, find_cheating
 from .survey_choice import ChoiceEstimate, ChoiceSurvey
 from .survey_estimates import DoubtedShare, SurveyEstimate, SurveyPlan

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sfumato.accounting.events.hiding import Hiding
 from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import Entropy
-from sfumato.errors import BadArgument
 from sfumato.exact import ball
 from sfumato.guarantee import guarantee
 from sfumato.local.chances import read_epsilon, weight_below
@@ -55,8 +54,6 @@ class TwoValuedMean(MeanProtocol):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loss", Pure(read_epsilon(self.loss)))
-        if not self._weights[1]:
-            raise BadArgument("loss", f"larger: chances cannot tell {self.numbers.steps} steps apart", self.loss)
 
     @cached_property
     def _weights(self) -> tuple[int, int]:

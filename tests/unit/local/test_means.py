@@ -127,12 +127,18 @@ def test_one_bit_is_better_than_the_piecewise_mechanism_up_to_1_29() -> None:
         ((0, 1), sf.Approx(1, 1e-6), 10, 100, "has no δ"),
         ((0, 1), 1, 0, 100, "at least 1"),
         ((0, 1), 1, 10, 0, "at least 1"),
-        ((0, 1), "1e-12", 10, 27720, "chances cannot tell 27720 steps apart"),
+        ((0, 1), "1e-12", 10, 27720, "above 0"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(between: object, loss: object, users: int, steps: int, said: str) -> None:
     with pytest.raises(BadArgument, match=said):
         local.mean(between=between, loss=loss, users=users, steps=steps)  # type: ignore[arg-type]
+
+
+def test_the_smallest_loss_tells_the_most_steps_apart() -> None:
+    for method in EVERY:
+        protocol = local.mean(between=(0, 1), loss="1e-9", users=1, steps=1 << 19, method=method)
+        assert protocol.mean_squared_error(users=1) < Fraction(5, 10) * 10**18 * 4
 
 
 def test_wrong_methods_levels_and_confidences_are_refused() -> None:
