@@ -65,7 +65,7 @@ class AllOf(LocalProtocol[tuple[Any, ...]]):
         """The reports of all questions in bits, one after the other."""
         return together(self.parts)
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The recipes of all questions."""
         return {
             "kind": "all of",

@@ -68,7 +68,7 @@ class OneOf(LocalProtocol[tuple[Any, ...]]):
         layouts = tuple(part.layout for part in self.parts)
         return Layout(sum(one.cells for one in layouts), max(one.bits for one in layouts), parts=layouts)
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The recipes of all questions, and their weights."""
         layout, parts = self.layout, [part.recipe() for part in self.parts]
         return {
