@@ -29,7 +29,13 @@ from sfumato.local.reports import Layout
     reviewed="d4fe5ea54485",
 )
 def slope_weights(epsilon: Fraction, steps: int) -> tuple[int, int]:
-    """The chance of a 1 at the first place, and by what it rises to the next, in multiples of 2⁻⁵³."""
+    """The chance of a 1 at the first place, and by what it rises to the next, in multiples of 2⁻⁵³.
+
+    It rises by 8 at least: for the least loss of a report (10⁻⁹) and the most steps of a grid (2¹⁹).
+
+    >>> slope_weights(Fraction(1, 10**9), 1 << 19)[1]
+    8
+    """
     rise = weight_below(lambda: (ball(epsilon) / 2).tanh()) // steps
     rise -= (rise * steps) % 2  # so that the chances of a 1 at one end and of a 0 at the other are the same
     return (WHOLE - rise * steps) // 2, rise
