@@ -120,9 +120,9 @@ class DitheredMean(MeanProtocol):
         away = level * Fraction(self.levels - 1, 2) + offset * max(0, self.window.width - 1 - self._slack)
         return middle - away, middle + away
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """That of the windows."""
-        return self.window.recipe()
+        return self.window.randomizer()
 
     def draw(self, inputs: NDArray[np.int64], entropy: Entropy) -> Drawn:
         """Draws a cell for each place."""

@@ -77,9 +77,9 @@ class HybridMean(MeanProtocol):
         lows, highs = zip(*(part.ends for part in self._parts), strict=True)
         return min(lows), max(highs)
 
-    def recipe(self) -> dict[str, Any]:
-        """The recipes of both, and their weights."""
-        return self._asked.recipe()
+    def randomizer(self) -> dict[str, Any]:
+        """Those of both, and their weights."""
+        return self._asked.randomizer()
 
     def domain(self) -> dict[str, Any]:
         """The public grid, for both."""

@@ -69,9 +69,9 @@ class PiecewiseMean(MeanProtocol):
         window = self.window
         return Fraction(self.numbers.steps, 2) + (cell - Fraction(window.cells - 1, 2)) / (window.told * window.stride)
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """That of the windows."""
-        return self.window.recipe()
+        return self.window.randomizer()
 
     def draw(self, inputs: NDArray[np.int64], entropy: Entropy) -> Drawn:
         """Draws a cell for each place."""

@@ -77,9 +77,9 @@ class SquareWave(LocalProtocol[Distribution]):
         """A bucket owns its wave."""
         return self.window.hiding
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """That of the windows."""
-        return self.window.recipe()
+        return self.window.randomizer()
 
     def domain(self) -> dict[str, Any]:
         """The public buckets."""

@@ -86,7 +86,7 @@ class TwoValuedMean(MeanProtocol):
         first, rise = self._weights
         return Fraction(-first, rise), Fraction(WHOLE - first, rise)
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The chance of a 1 at the first place, and by what it rises."""
         first, rise = self._weights
         return {"kind": "slope", "cells": 2, "bits": 0, "low": first, "step": rise}

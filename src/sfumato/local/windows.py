@@ -77,7 +77,7 @@ class Window:
         share = Fraction(self.width, self.cells)
         return Hiding(self.width * self.inside, share=share, overlap=max(Fraction(0), 2 * share - 1))
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """What a device needs to know."""
         return {
             "kind": "window",

@@ -167,3 +167,11 @@ def test_hybrid_reports_can_be_one_of_several_questions() -> None:
     values = [np.full(4000, 0.25), np.full(4000, 6.0)]
     first, second = both.aggregate(both.randomize_many(values, entropy=ReplayEntropy(9)))
     assert abs(first.mean - 0.25) < 5 * first.deviation and abs(second.mean - 6) < 5 * second.deviation
+
+
+def test_reports_within_other_bounds_are_of_another_protocol() -> None:
+    for method in EVERY:
+        one, other = (local.mean(between=(0, high), loss=1, users=9, method=method) for high in (1, 2))
+        assert one.head != other.head
+        with pytest.raises(BadArgument, match="the same"):
+            one.aggregate([other.randomize(1)])
