@@ -63,20 +63,26 @@ def score_interval(
     correction for continuity). ``extra`` is a variance of counts from elsewhere.
     """
     z = deviations_within(confidence)
+    truth, other = float(chances[0]), float(chances[1])
+    gain, steady = truth - other, other * (1 - other)
+    rise, fixed = truth * (1 - truth) - steady, users * steady + gain * gain * extra
 
     def end(seen: NDArray[np.float64], z: float) -> NDArray[np.float64]:
-        """Solves seen = expected(count) − z · deviation(count) for the count."""
-        truth, other = float(chances[0]), float(chances[1])
-        gain, steady = truth - other, other * (1 - other)
-        rise = truth * (1 - truth) - steady
+        """Solves seen = expected(count) − z · deviation(count) for the count, where there is one."""
         gap = seen - users * other
-        # gain² c² − (2 gain gap + z² rise) c + gap² − z² (users · steady + gain² extra) = 0
+        # gain² c² − (2 gain gap + z² rise) c + gap² − z² fixed = 0
         half = (2 * gain * gap + z * z * rise) / 2
-        fixed = users * steady + gain * gain * extra
         inside = half * half - gain * gain * (gap * gap - z * z * fixed)
         ends: NDArray[np.float64] = (half + np.sign(z) * np.sqrt(np.maximum(inside, 0))) / gain**2
-        return ends
+        return np.clip(ends, 0, users)
 
-    lower = end(support.astype(np.float64) - 0.5, -z)
-    upper = end(support.astype(np.float64) + 0.5, z)
-    return np.clip(lower, 0, users), np.clip(upper, 0, users)
+    def reach(count: int) -> tuple[NDArray[np.float64] | float, NDArray[np.float64] | float]:
+        """The least and the greatest support that is not unlikely at a count."""
+        expected, spread = users * other + gain * count, z * np.sqrt(np.maximum(fixed + rise * count, 0))
+        return expected - spread, expected + spread
+
+    # Nobody and everybody are looked at by themselves: beyond them the equation may have no solution, or a wrong one.
+    below, above = support.astype(np.float64) - 0.5, support.astype(np.float64) + 0.5
+    lower = np.where(below <= reach(0)[1], 0.0, end(below, -z))
+    upper = np.where(above >= reach(users)[0], float(users), end(above, z))
+    return lower, upper

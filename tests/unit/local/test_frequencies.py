@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +12,14 @@ from sklearn.datasets import load_digits
 
 import sfumato as sf
 from sfumato import local
+from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument
 from sfumato.local.choosing import CANDIDATES
 from sfumato.local.frequency import Frequencies
+from sfumato.local.intervals import score_interval
 from sfumato.local.reports import Rejected
+from sfumato.local.values import Values
 
 EVERY = sorted(CANDIDATES)
 
@@ -172,3 +176,21 @@ def test_intervals_cover(truth: int) -> None:
     covered = law[(low <= truth) & (truth <= high)].sum()
     assert covered > 0.895
     assert truth in (0, 200) or covered < 0.97
+
+
+@pytest.mark.parametrize("name", CANDIDATES)
+@pytest.mark.parametrize("epsilon", [1, 8, 20])
+def test_intervals_of_few_reports_cover_whatever_the_loss(name: str, epsilon: int) -> None:
+    """By exact sums over all supports, for every count of ten people: also where support hardly varies."""
+    protocol, people = CANDIDATES[name](Values(range(5)), Pure(epsilon)), 10
+    truth, other = float(protocol.supports_truth), float(protocol.supports_other)
+    supports = np.arange(people + 1)
+    low, high = score_interval(supports, people, (protocol.supports_truth, protocol.supports_other), Fraction(95, 100))
+    for count in range(people + 1):
+        chances = np.convolve(_binomial(count, truth), _binomial(people - count, other))
+        assert chances[(low <= count + 1e-9) & (count - 1e-9 <= high)].sum() > 0.93
+
+
+def _binomial(trials: int, chance: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+    counts = range(trials + 1)
+    return np.array([math.comb(trials, count) * chance**count * (1 - chance) ** (trials - count) for count in counts])
