@@ -8,7 +8,7 @@ from .place_reports import Places, places
 from .protocol import LocalProtocol, Tally
 from .reports import Layout, Rejected, Reports
 from .response import Response
-from .shuffling import Shuffled, shuffled
+from .shuffling import Shuffled, calibrated, shuffled, shuffled_loss
 from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
 from .unary import UnaryEncoding
 from .values import Values
@@ -37,10 +37,12 @@ __all__ = [
     "Tally",
     "UnaryEncoding",
     "Values",
+    "calibrated",
     "candidates",
     "frequencies",
     "metric_response",
     "places",
     "shuffled",
+    "shuffled_loss",
     "why",
 ]

@@ -15,7 +15,9 @@ from flint import arb
 
 from sfumato.accounting.amplify.blanket import LEAST
 from sfumato.accounting.amplify.protocols import generic_delta, protocol_delta, protocol_spread
-from sfumato.accounting.events import Event, Hiding
+from sfumato.accounting.amplify.tilted_sum import ROUGH
+from sfumato.accounting.events import Event
+from sfumato.accounting.events.hiding import Hides
 from sfumato.accounting.losses.measures import Pure
 from sfumato.accounting.losses.profile import Profile
 from sfumato.accounting.losses.profile_points import Promise, Promises
@@ -25,8 +27,11 @@ from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import Extended, Number, ball, integer, lower, non_negative, rational, up, upper
 from sfumato.guarantee import guarantee
 
-POINTS = 24
+POINTS = 96
 """How many promises stand for the profile of shuffled reports."""
+
+REACH = 8
+"""They lie evenly up to so many times the spread of the privacy loss."""
 
 CLOSE = Fraction(1, 1 << 24)
 """An ε is sought until its δ, or the ε itself, is this close to the goal, relatively."""
@@ -42,7 +47,7 @@ PATIENCE = 16
 """A search that has not ended after so many steps goes on by halves."""
 
 
-def shuffled_delta(epsilon0: Number | Hiding, *, reports: int, epsilon: Number) -> Fraction:
+def shuffled_delta(epsilon0: Number | Hides, *, reports: int, epsilon: Number) -> Fraction:
     """A δ at an ε for shuffled reports, rounded up: of any local randomizer that is pure at ε0, or of one protocol.
 
     >>> round(float(shuffled_delta(1, reports=1000, epsilon=0.1)) * 1e4, 4)
@@ -52,7 +57,7 @@ def shuffled_delta(epsilon0: Number | Hiding, *, reports: int, epsilon: Number) 
     return _delta_at(local, count, non_negative(epsilon, "epsilon"), LEAST)
 
 
-def shuffled_epsilon(epsilon0: Number | Hiding, *, reports: int, delta: Number) -> Fraction:
+def shuffled_epsilon(epsilon0: Number | Hides, *, reports: int, delta: Number) -> Fraction:
     """An ε at a δ for shuffled reports of any local randomizer that is pure at ε0, or of one protocol.
 
     It is never more than ε0; that of a protocol is never more than that of its ε0.
@@ -63,8 +68,8 @@ def shuffled_epsilon(epsilon0: Number | Hiding, *, reports: int, delta: Number) 
     0.02705
     """
     local, count, allowed = _local(epsilon0), integer(reports, "reports", least=1), _delta(delta)
-    most = Fraction(local.epsilon0) if isinstance(local, Hiding) else local
-    wide = protocol_spread(local, count) if isinstance(local, Hiding) else _spread(local, count)
+    most = Fraction(local.epsilon0) if isinstance(local, Hides) else local
+    wide = protocol_spread(local, count) if isinstance(local, Hides) else _spread(local, count)
     low, high = Fraction(0), most
     delta_here = _delta_at(local, count, low, allowed)
     if delta_here <= allowed:
@@ -83,12 +88,12 @@ def shuffled_epsilon(epsilon0: Number | Hiding, *, reports: int, delta: Number) 
     return high  # what is handed back is always a point that was checked
 
 
-def _local(value: Number | Hiding) -> Fraction | Hiding:
-    return value if isinstance(value, Hiding) else non_negative(value, "epsilon0")
+def _local(value: Number | Hides) -> Fraction | Hides:
+    return value if isinstance(value, Hides) else non_negative(value, "epsilon0")
 
 
-def _delta_at(local: Fraction | Hiding, reports: int, epsilon: Fraction, least: Fraction) -> Fraction:
-    if isinstance(local, Hiding):
+def _delta_at(local: Fraction | Hides, reports: int, epsilon: Fraction, least: Fraction) -> Fraction:
+    if isinstance(local, Hides):
         return protocol_delta(local, reports, epsilon, least)
     return generic_delta(local, reports, epsilon, least)
 
@@ -143,10 +148,10 @@ def shuffled_epsilon_closed(epsilon0: Number, *, reports: int, delta: Number) ->
 @guarantee(
     claim="one unit exchanged: the loss of its own report, since shuffling is post-processing",
     proof="proofs/shuffling.md#pure",
-    reviewed="0ce6265e9066",
+    reviewed="83dfe1485f54",
 )
 def shuffled_pure(
-    inner: Event, reports: int, relation: Relation, total: Callable[[Event], Pure], hiding: Hiding | None = None
+    inner: Event, reports: int, relation: Relation, total: Callable[[Event], Pure], hiding: Hides | None = None
 ) -> Pure:
     """The pure loss of shuffled reports: without a δ, that of one report."""
     _exchanged_only(relation)
@@ -158,10 +163,10 @@ def shuffled_pure(
     claim="one unit exchanged: the certified delta at each of some epsilons, by the numbers of the protocol or by some "
     "promises of the local randomizer, and what one report keeps",
     proof="proofs/shuffling.md#profile",
-    reviewed="62138fa4e769",
+    reviewed="5f52f0f26f86",
 )
 def shuffled_profile(
-    inner: Event, reports: int, relation: Relation, total: Callable[[Event], Profile], hiding: Hiding | None = None
+    inner: Event, reports: int, relation: Relation, total: Callable[[Event], Profile], hiding: Hides | None = None
 ) -> Profile:
     """The profile of shuffled reports of a local randomizer."""
     _exchanged_only(relation)
@@ -169,7 +174,7 @@ def shuffled_profile(
     promises = list(local.points)
     if hiding is not None:
         steps = _steps(Fraction(hiding.epsilon0), protocol_spread(hiding, reports))
-        return Profile(promises + [(step, protocol_delta(hiding, reports, step, FLOOR)) for step in steps])
+        return Profile(promises + [(step, protocol_delta(hiding, reports, step, FLOOR, noise=ROUGH)) for step in steps])
     for epsilon0, delta0 in _bases(local.points, reports):
         steps = _steps(epsilon0, _spread(epsilon0, reports))
         promises += [(epsilon, approximate_delta(epsilon0, delta0, reports, epsilon)) for epsilon in steps]
@@ -178,7 +183,7 @@ def shuffled_profile(
 
 def _steps(epsilon0: Fraction, spread: float) -> list[Fraction]:
     """At which ε the profile promises a δ."""
-    return sorted({min(epsilon0, Fraction(spread * step / 3)) for step in range(POINTS)} | {epsilon0})
+    return sorted({min(epsilon0, Fraction(spread * REACH * step / POINTS)) for step in range(POINTS)} | {epsilon0})
 
 
 def _bases(points: Promises, reports: int) -> list[Promise]:
@@ -190,11 +195,11 @@ def _bases(points: Promises, reports: int) -> list[Promise]:
 @guarantee(
     claim="delta of shuffled reports that are pure, and (1 + e^epsilon) (1 + 3 (n - 1) e^(-e0)) delta0; at most 1",
     proof="proofs/shuffling.md#approximate",
-    reviewed="f72dc4fce323",
+    reviewed="211310a8094a",
 )
 def approximate_delta(epsilon0: Fraction, delta0: Fraction, reports: int, epsilon: Fraction) -> Fraction:
     """A δ at an ε for shuffled reports of any local randomizer that keeps (ε0, δ0), rounded up."""
-    pure = generic_delta(epsilon0, reports, epsilon, FLOOR)
+    pure = generic_delta(epsilon0, reports, epsilon, FLOOR, noise=ROUGH)
     if delta0 == 0:
         return pure
     others = 3 * (reports - 1)
