@@ -12,7 +12,7 @@ from fractions import Fraction
 from flint import arb
 
 from sfumato.accounting.amplify.blanket import LEAST, hidden_delta
-from sfumato.accounting.amplify.tilted_sum import NOISE, sum_delta
+from sfumato.accounting.amplify.tilted_sum import NOISE, ROUGH, sum_delta
 from sfumato.accounting.events.hiding import Hides, Hiding
 from sfumato.exact import ball, up, upper
 from sfumato.guarantee import guarantee
@@ -44,7 +44,7 @@ def generic_delta(
 @guarantee(
     claim="delta(epsilon) of n shuffled reports of a randomizer with these kinds of reports is at most this",
     proof="proofs/shuffling.md#protocols",
-    reviewed="41accf4aff22",
+    reviewed="58f3b2b79a3d",
 )
 def protocol_delta(
     hiding: Hides, reports: int, epsilon: Fraction, least: Fraction = LEAST, *, noise: float = NOISE
@@ -63,7 +63,9 @@ def protocol_delta(
 
     found = min(Fraction(upper(alone)), Fraction(min(sum_delta(atoms, reports, epsilon, noise=noise), 1)))
     if noise <= NOISE or found == 1:
-        found = min(found, generic_delta(epsilon0, reports, epsilon, least, noise=noise))
+        others = generic_delta(epsilon0, reports, epsilon, least, noise=ROUGH)
+        sharp = others < found * 2 and noise <= NOISE
+        found = min(found, generic_delta(epsilon0, reports, epsilon, least) if sharp else others)
     return max(Fraction(0), found)
 
 

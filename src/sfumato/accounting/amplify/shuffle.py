@@ -14,8 +14,9 @@ from fractions import Fraction
 from flint import arb
 
 from sfumato.accounting.amplify.blanket import LEAST
+from sfumato.accounting.amplify.epsilon_search import least_epsilon
 from sfumato.accounting.amplify.protocols import generic_delta, protocol_delta, protocol_spread
-from sfumato.accounting.amplify.tilted_sum import ROUGH
+from sfumato.accounting.amplify.tilted_sum import NOISE, ROUGH
 from sfumato.accounting.events import Event
 from sfumato.accounting.events.hiding import Hides
 from sfumato.accounting.losses.measures import Pure
@@ -24,7 +25,7 @@ from sfumato.accounting.losses.profile_points import Promise, Promises
 from sfumato.accounting.relation import Relation
 from sfumato.accounting.tables import shuffler
 from sfumato.errors import BadArgument, NoProvenRoute
-from sfumato.exact import Extended, Number, ball, integer, lower, non_negative, rational, up, upper
+from sfumato.exact import Number, ball, integer, lower, non_negative, rational, up, upper
 from sfumato.guarantee import guarantee
 
 POINTS = 96
@@ -33,18 +34,12 @@ POINTS = 96
 REACH = 8
 """They lie evenly up to so many times the spread of the privacy loss."""
 
-CLOSE = Fraction(1, 1 << 24)
-"""An ε is sought until its δ, or the ε itself, is this close to the goal, relatively."""
-
 
 FLOOR = Fraction(1, 1 << 64)
 """A δ of the profile of shuffled reports below this need not be sharp."""
 
 BASES = 4
 """How many promises of a local randomizer that is not pure are built on."""
-
-PATIENCE = 16
-"""A search that has not ended after so many steps goes on by halves."""
 
 
 def shuffled_delta(epsilon0: Number | Hides, *, reports: int, epsilon: Number) -> Fraction:
@@ -70,51 +65,27 @@ def shuffled_epsilon(epsilon0: Number | Hides, *, reports: int, delta: Number) -
     local, count, allowed = _local(epsilon0), integer(reports, "reports", least=1), _delta(delta)
     most = Fraction(local.epsilon0) if isinstance(local, Hides) else local
     wide = protocol_spread(local, count) if isinstance(local, Hides) else _spread(local, count)
-    low, high = Fraction(0), most
-    delta_here = _delta_at(local, count, low, allowed)
-    if delta_here <= allowed:
-        return low
-    aim = _height(allowed * (1 - CLOSE / 2))
-    seen, middle = [(low, _height(delta_here))], min(most / 2, Fraction(wide * aim))
-    while high - low > CLOSE * high:
-        if not low < middle < high or len(seen) > PATIENCE:
-            middle = (low + high) / 2
-        delta_here = _delta_at(local, count, middle, allowed)
-        if allowed * (1 - CLOSE) <= delta_here <= allowed:
-            return middle
-        low, high = (low, middle) if delta_here <= allowed else (middle, high)
-        seen.append((middle, _height(delta_here) if delta_here else math.inf))
-        middle = _guess(aim, *seen[-2:])
-    return high  # what is handed back is always a point that was checked
+    return least_epsilon(
+        lambda epsilon, noise: _delta_at(local, count, epsilon, allowed, noise), allowed, most=most, wide=wide
+    )
 
 
 def _local(value: Number | Hides) -> Fraction | Hides:
     return value if isinstance(value, Hides) else non_negative(value, "epsilon0")
 
 
-def _delta_at(local: Fraction | Hides, reports: int, epsilon: Fraction, least: Fraction) -> Fraction:
+def _delta_at(
+    local: Fraction | Hides, reports: int, epsilon: Fraction, least: Fraction, noise: float = NOISE
+) -> Fraction:
     if isinstance(local, Hides):
-        return protocol_delta(local, reports, epsilon, least)
-    return generic_delta(local, reports, epsilon, least)
-
-
-def _guess(aim: float, one: tuple[Fraction, float], other: tuple[Fraction, float]) -> Fraction:
-    """About the ε of a height, on the straight line through two others; below 0 where there is none."""
-    rise = other[1] - one[1]
-    share = (aim - one[1]) / rise if rise else math.inf
-    return Fraction(up(one[0] + (other[0] - one[0]) * Fraction(share))) if math.isfinite(share) else Fraction(-1)
+        return protocol_delta(local, reports, epsilon, least, noise=noise)
+    return generic_delta(local, reports, epsilon, least, noise=noise)
 
 
 def _spread(epsilon0: Fraction, reports: int) -> float:
     """About how far the privacy loss of shuffled reports spreads, in floats."""
     grown = math.expm1(min(50.0, up(epsilon0)))
     return min(up(epsilon0), 2 * grown / math.sqrt((grown + 2) * reports))
-
-
-def _height(delta: Extended) -> float:
-    """√ln(1/δ), which grows nearly in proportion to ε."""
-    exact = Fraction(delta)
-    return math.sqrt(max(0.0, math.log(exact.denominator) - math.log(exact.numerator)))
 
 
 @guarantee(

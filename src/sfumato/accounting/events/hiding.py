@@ -102,7 +102,7 @@ class Hiding(Hides):
     def of_epsilon(cls, epsilon0: Number) -> Hiding:
         """Binary randomized response at ε0, rounded up: no local randomizer that is pure at ε0 hides less.
 
-        That holds for a report by itself and as one of several questions, not as a part of `HidingAllOf`.
+        That holds for a report by itself and as one of several questions; for a part of `HidingAllOf` it is not proved.
         """
         grown = exp_up(non_negative(epsilon0, "epsilon0"))
         if not isinstance(grown, Fraction):
