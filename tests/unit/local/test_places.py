@@ -244,7 +244,11 @@ def test_metric_responses_refuse_and_remap() -> None:
     with pytest.raises(BadArgument) as refusal:
         near.randomize((3, 3))
     assert str(refusal.value) == "value must be one of the values that were named; got something else."
+    with pytest.raises(BadArgument, match="value must be one of the values that were named; got something else"):
+        near.randomize([0, 0])
     table = [[0, 1], [1, 0]]
+    with pytest.raises(BadArgument, match="values must be values that can be told apart"):
+        metric_response([[1], [2]], distance=table, epsilon=1)
     for values, distance, epsilon, said in [
         ("", table, 1, "values must be between 1 and 1000 different values"),
         ("aa", table, 1, "values must be between 1 and 1000 different values"),
@@ -253,6 +257,8 @@ def test_metric_responses_refuse_and_remap() -> None:
         ("ab", [[1, 1], [1, 0]], 1, "distance must be 0 from a value to itself, and the same both ways"),
         ("ab", [[0, -1], [-1, 0]], 1, "distance must be at least 0"),
         ("ab", [[0, math.inf], [math.inf, 0]], 1, "distance must be finite"),
+        ("ab", 5, 1, "distance must be a function, or a table"),
+        ("ab", [1, 2], 1, "distance must be a function, or a table"),
         ("ab", table, -1, "epsilon must be at least 0"),
     ]:
         with pytest.raises(BadArgument, match=said):
