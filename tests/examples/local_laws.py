@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, TypeVar, final
 
-from sfumato.local.device import WHOLE, Recipe, draw
+from sfumato.local.device import REMEMBERING, WHOLE, Memory, Recipe, draw
+
+Seen = TypeVar("Seen")
 
 
 @final
@@ -36,17 +38,37 @@ class EnumeratingCoins:
         return sum(self.chance(weight) << place for place in range(count))
 
 
-def falls(recipe: Recipe, value: Any) -> Iterator[tuple[tuple[int, int], Fraction]]:
-    """Every way that chance can fall, with the report that it makes and its probability."""
+def falls_of(act: Callable[[EnumeratingCoins], Seen]) -> Iterator[tuple[Seen, Fraction]]:
+    """Every way that chance can fall for something that throws coins, with what it makes and its probability."""
     script: list[int] = []
     while True:
         coins = EnumeratingCoins(script)
-        yield draw(recipe, value, coins), coins.mass
+        yield act(coins), coins.mass
         while script and script[-1] + 1 == coins.widths[len(script) - 1]:
             script.pop()
         if not script:
             return
         script[-1] += 1
+
+
+def falls(recipe: Recipe, value: Any) -> Iterator[tuple[tuple[int, int], Fraction]]:
+    """The same for a report of a recipe."""
+    return falls_of(lambda coins: draw(recipe, value, coins))
+
+
+def histories_law(recipe: Recipe, values: Sequence[Any]) -> dict[Any, Fraction]:
+    """The law of all that a device with a memory sends, given one value after another."""
+
+    def lived(coins: EnumeratingCoins) -> tuple[Any, ...]:
+        memory = Memory()
+        memory.open(recipe)
+        return tuple(REMEMBERING[recipe["kind"]](recipe, value, coins, memory) for value in values)
+
+    law: dict[Any, Fraction] = {}
+    for sent, mass in falls_of(lived):
+        if mass:
+            law[sent] = law.get(sent, Fraction(0)) + mass
+    return law
 
 
 def law_of(recipe: Recipe, value: Any) -> dict[tuple[int, int], Fraction]:
@@ -58,7 +80,7 @@ def law_of(recipe: Recipe, value: Any) -> dict[tuple[int, int], Fraction]:
     return law
 
 
-def worst_ratio(laws: list[dict[tuple[int, int], Fraction]]) -> Fraction:
+def worst_ratio(laws: list[dict[Any, Fraction]]) -> Fraction:
     """The largest ratio of the probabilities of one report on two values; an error where one of them is 0."""
     reports = set().union(*laws)
     return max(max(law[report] for law in laws) / min(law[report] for law in laws) for report in reports)

@@ -41,6 +41,38 @@ RECIPES: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
         {"kind": "one of", "cells": 301, "bits": 9, "parts": [TOLD, BITS], "weights": [1, 2]},
         ([0, 8], [299, 0], [17, 3]),
     ),
+    (
+        {
+            "kind": "directions",
+            "cells": 40,
+            "bits": 0,
+            "directions": 8,
+            "near": 3,
+            "size": 3,
+            "truth": (1 << 53) - 1,
+            "key": 123456789012345,
+        },
+        ([[1.0, 0.5, -0.25], 1 << 53], [[0.0, 0.0, 0.0], 1 << 52], [[-0.1, 1.0, 0.7], 7 << 50]),
+    ),
+)
+FLAGS = {"kind": "bits again", "cells": 1, "bits": 16, "truth": 3 << 51, "lie": 1 << 51}
+WINDOWS = {"kind": "settled", "cells": 70, "bits": 16, "choices": 70, "view": "window", "of": FLAGS}
+FILTERS = {**WINDOWS, "cells": 8, "choices": 8, "view": "filter", "hashes": 3, "key": "w\u00f6rter"}
+BUCKETS = {"kind": "response", "cells": 4, "bits": 0, "truth": 1 << 52}
+SEEDS = {"kind": "settled", "cells": 256, "bits": 0, "choices": 64, "view": "hashed", "of": BUCKETS, **of(4, 2, 7)}
+NUMBER = {"kind": "number again", "cells": 256, "bits": 0, "options": 4, "truth": 1 << 52}
+EITHER = {"kind": "one of", "cells": 301, "bits": 9, "parts": [TOLD, BITS], "weights": [1, 2]}
+AGAIN: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
+    ({"kind": "same again", "cells": 9, "bits": 9}, ([8, 0], [0, 511])),
+    ({"kind": "bits again", "cells": 9, "bits": 70, "truth": (1 << 53) - 1, "lie": 1}, ([8, 0], [0, 12345])),
+    (NUMBER, ([0, 0], [255, 0])),
+    (WINDOWS, (0, 37, 69)),
+    (FILTERS, ("", "hello", "gr\u00fcn \U0001f600")),
+    (SEEDS, (0, 3, 20)),
+    ({"kind": "twice", "cells": 256, "bits": 0, "permanent": SEEDS, "instant": NUMBER}, (0, 3, 20)),
+    ({"kind": "twice", "cells": 70, "bits": 16, "permanent": WINDOWS, "instant": {**FLAGS, "cells": 70}}, (0, 69)),
+    ({"kind": "in turn", "cells": 903, "bits": 9, "turns": 3, "of": EITHER}, ([7, [3, 3]], [1 << 40, [0, 0]])),
+    ({"kind": "tracked", "cells": 4, "bits": 8, "changes": 2, "truth": 3 << 51}, ([1], [0, 1, 1, 0, 1, 0, 0, 1])),
 )
 TIMES = 3
 DOMAINS: tuple[tuple[Values, tuple[Any, ...]], ...] = (
@@ -63,14 +95,19 @@ class Stream:
         return whole[start : start + count]
 
 
+def vector(recipe: dict[str, Any], place: Any, name: str) -> dict[str, Any]:
+    """One report by random bytes of a name."""
+    stream = Stream(name)
+    sent = device.message(recipe, place, octets=stream)
+    return {"recipe": recipe, "place": place, "octets": stream.taken.hex(), "message": sent.hex()}
+
+
 def made() -> Iterator[dict[str, Any]]:
     """All vectors: of recipes with places, and of published texts with values."""
     for number, (recipe, places) in enumerate(RECIPES):
         for place in places:
             for time in range(TIMES):
-                stream = Stream(f"{number} {place} {time}")
-                sent = device.message(recipe, place, octets=stream)
-                yield {"recipe": recipe, "place": place, "octets": stream.taken.hex(), "message": sent.hex()}
+                yield vector(recipe, place, f"{number} {place} {time}")
     for number, (values, asked) in enumerate(DOMAINS):
         text = published({"kind": "response", "cells": len(values), "bits": 0, "truth": 1 << 52}, listed_domain(values))
         client = device.Client.read(text)
@@ -78,6 +115,9 @@ def made() -> Iterator[dict[str, Any]]:
             stream = Stream(f"client {number} {at}")
             sent = client.randomize(value, octets=stream)
             yield {"published": text, "value": value, "octets": stream.taken.hex(), "message": sent.hex()}
+    for number, (recipe, places) in enumerate(AGAIN):
+        for place in places:
+            yield vector(recipe, place, f"again {number} {place}")
 
 
 if __name__ == "__main__":

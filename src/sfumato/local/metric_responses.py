@@ -121,7 +121,7 @@ def metric_response(
     """Plans reports of one of a few values, private in proportion to a distance: a function, or a table."""
     listed = tuple(values)
     if not all(isinstance(value, Hashable) for value in listed):
-        raise BadArgument("values", "values that can be told apart by equality, such as texts, numbers or tuples", listed)
+        raise BadArgument("values", "values that can be told apart, such as texts, numbers or tuples", listed)
     if not 1 <= len(listed) <= MOST_VALUES or len(set(listed)) != len(listed):
         raise BadArgument("values", f"between 1 and {MOST_VALUES} different values", listed)
     rows = [[distance(a, b) for b in listed] for a in listed] if callable(distance) else distance

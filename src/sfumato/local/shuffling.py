@@ -86,10 +86,7 @@ def shuffled(protocol: LocalProtocol[Any], *, users: int, honest: int | None = N
     >>> some.central_loss(delta=1e-6).epsilon > all_of_them.central_loss(delta=1e-6).epsilon
     True
     """
-    people = integer(users, "users", least=1)
-    counted = people if honest is None else integer(honest, "honest", least=1)
-    if counted > people:
-        raise BadArgument("honest", "at most the number of users", counted)
+    people, counted = _counted(users, honest)
     return Shuffled(a_protocol(protocol), people, counted)
 
 
@@ -133,7 +130,7 @@ def calibrated(
     >>> shuffled(protocol, users=10_000).central_loss(delta=1e-6).epsilon <= Fraction(1, 4)
     True
     """
-    limit, reports = _central(central), integer(users, "users", least=1) if honest is None else honest
+    limit, (_, reports) = _central(central), _counted(users, honest)
     made: dict[Fraction, Kind] = {}
 
     def hiding(epsilon: Fraction) -> Hides:
@@ -145,6 +142,14 @@ def calibrated(
         Fraction(limit.epsilon), delta=Fraction(limit.delta), reports=reports, protocol=hiding, most=most
     )
     return made[found] if found in made else build(Pure(found))
+
+
+def _counted(users: int, honest: int | None) -> tuple[int, int]:
+    people = integer(users, "users", least=1)
+    counted = people if honest is None else integer(honest, "honest", least=1)
+    if counted > people:
+        raise BadArgument("honest", "at most the number of users", counted)
+    return people, counted
 
 
 def _central(value: Approx) -> Approx:

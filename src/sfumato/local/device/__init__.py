@@ -13,11 +13,14 @@ whole numbers decides every coin exactly; randomness comes from the function tha
 The folder stands alone: it can be copied to a device. Its twin in JavaScript is the one file `device.js`.
 """
 
-from . import choices, codes, compound  # their randomizers enter themselves
+from . import again, choices, codes, compound, directions, steps  # their randomizers enter themselves
+from .again import REMEMBERING, VIEWS
 from .client import Client
 from .codes import field_tables
 from .coins import BITS, WHOLE, Coins, OctetCoins
+from .directions import LARGEST, read_vector
 from .domains import DOMAINS, Domain, Reader, domain_reader, reader_of
+from .memory import MEMORY_FORMAT, Memory
 from .messages import FORMAT, HEAD, message, number_size, packed, tag
 from .randomizers import KINDS, Drawn, Recipe, draw, randomizer
 from .texts import LONGEST_TEXT, text_bucket
@@ -28,18 +31,25 @@ __all__ = [
     "FORMAT",
     "HEAD",
     "KINDS",
+    "LARGEST",
     "LONGEST_TEXT",
+    "MEMORY_FORMAT",
+    "REMEMBERING",
+    "VIEWS",
     "WHOLE",
     "Client",
     "Coins",
     "Domain",
     "Drawn",
+    "Memory",
     "OctetCoins",
     "Reader",
     "Recipe",
+    "again",
     "choices",
     "codes",
     "compound",
+    "directions",
     "domain_reader",
     "draw",
     "field_tables",
@@ -47,7 +57,9 @@ __all__ = [
     "number_size",
     "packed",
     "randomizer",
+    "read_vector",
     "reader_of",
+    "steps",
     "tag",
     "text_bucket",
 ]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, final, overload
 
+from .again import REMEMBERING
+from .coins import OctetCoins
 from .domains import Reader, reader_of
-from .messages import FORMAT, message, tag
+from .memory import Memory
+from .messages import FORMAT, message, packed, tag
 from .randomizers import KINDS, Recipe
 
 
@@ -34,6 +37,21 @@ class Client:
             raise ValueError("the tag is not that of the recipe: it was changed on its way, or misread")
         return cls(recipe, reader_of(stated.get("domain"), recipe))
 
-    def randomize(self, value: Any, *, octets: Callable[[int], bytes]) -> bytes:
-        """The message of one value; one that is not listed stands as ``other``, or is refused where there is none."""
-        return message(self.recipe, self.reader(value), octets=octets)
+    @overload
+    def randomize(self, value: Any, *, octets: Callable[[int], bytes], memory: None = None) -> bytes: ...
+    @overload
+    def randomize(self, value: Any, *, octets: Callable[[int], bytes], memory: Memory) -> bytes | None: ...
+    def randomize(self, value: Any, *, octets: Callable[[int], bytes], memory: Memory | None = None) -> bytes | None:
+        """The message of one value; one that is not listed stands as ``other``, or is refused where there is none.
+
+        Protocols with a loss for a lifetime need the device's ``memory``: without one, every report draws all anew and
+        is charged by itself. With one there may be nothing to send now: then the message is None.
+        """
+        if memory is None:
+            return message(self.recipe, self.reader(value), octets=octets)
+        if self.recipe["kind"] not in REMEMBERING:
+            raise ValueError("this protocol remembers nothing: leave memory out, and count each report by itself")
+        memory.open(self.recipe)
+        drawn = REMEMBERING[self.recipe["kind"]](self.recipe, self.reader(value), OctetCoins(octets), memory)
+        memory.save()
+        return None if drawn is None else packed(self.recipe, drawn)

@@ -12,11 +12,13 @@
 // A new kind of recipe is one more line in KINDS: (recipe, place, coins) => [number, bits], both BigInt.
 
 export const FORMAT = 1;
+export const MEMORY_FORMAT = 1;
 const BITS = 53;
 const HEAD = 5;
 
 const ones = count => (1n << BigInt(count)) - 1n;
 const bitLength = number => (number === 0n ? 0 : number.toString(2).length);
+const hex = octets => [...octets].map(octet => octet.toString(16).padStart(2, "0")).join("");
 const numberSize = cells => (bitLength(BigInt(cells) - 1n) + 7) >> 3;
 
 /** Coins made of random bytes, taken in the same order as the Python twin takes them. */
@@ -149,12 +151,325 @@ function oneOf(recipe, values, coins) {
   throw new Error("the number drawn is below the sum of the weights");
 }
 
+function twice(recipe, place, coins) {
+  return draw(recipe.instant, draw(recipe.permanent, place, coins), coins);
+}
+
+/** The same, with the permanent report of the first time. */
+function twiceRemembered(recipe, place, coins, memory) {
+  return draw(recipe.instant, permanent(recipe.permanent, place, coins, memory), coins);
+}
+
+function permanent(recipe, place, coins, memory) {
+  if (recipe.kind !== "settled") return memory.report(recipe, place, () => draw(recipe, place, coins));
+  const own = recipe.of;
+  const choice = memory.number("choice", BigInt(recipe.choices), () => coins.below(recipe.choices));
+  const seen = VIEWS.get(recipe.view)(recipe, choice, place);
+  const [number, bits] = memory.report(own, seen, () => draw(own, seen, coins));
+  return [choice * BigInt(own.cells) + number, bits];
+}
+
+function settled(recipe, place, coins) {
+  const choice = coins.below(recipe.choices);
+  const [number, bits] = draw(recipe.of, VIEWS.get(recipe.view)(recipe, choice, place), coins);
+  return [choice * BigInt(recipe.of.cells) + number, bits];
+}
+
+function hashedView(recipe, choice, place) {
+  return inner(recipe, choice, point(BigInt(recipe.order), BigInt(place)));
+}
+
+function windowView(recipe, choice, place) {
+  const around = BigInt(recipe.choices);
+  const off = (((BigInt(place) - choice) % around) + around) % around;
+  return [0n, off < BigInt(recipe.of.bits) ? 1n << off : 0n];
+}
+
+function filterView(recipe, choice, text) {
+  let filled = 0n;
+  const first = Number(choice) * recipe.hashes;
+  for (let row = first; row < first + recipe.hashes; row++) {
+    filled |= 1n << BigInt(textBucket(recipe.key, row, text, recipe.of.bits));
+  }
+  return [0n, filled];
+}
+
+/** What is left of a value under a public choice that a device has made once. */
+const VIEWS = new Map([
+  ["hashed", hashedView],
+  ["window", windowView],
+  ["filter", filterView],
+]);
+
+function sameAgain(recipe, [number, bits]) {
+  return [BigInt(number), BigInt(bits)];
+}
+
+function bitsAgain(recipe, [number, bits], coins) {
+  const kept = coins.many(recipe.bits, recipe.truth) & BigInt(bits);
+  return [BigInt(number), kept | (coins.many(recipe.bits, recipe.lie) & ~BigInt(bits))];
+}
+
+function numberAgain(recipe, [number, bits], coins) {
+  const kept = coins.chance(recipe.truth);
+  const old = BigInt(number);
+  return [kept ? old : old - (old % BigInt(recipe.options)) + coins.below(recipe.options), BigInt(bits)];
+}
+
+function inTurn(recipe, [step, own], coins) {
+  const [number, bits] = draw(recipe.of, own, coins);
+  return [BigInt(step % recipe.turns) * BigInt(recipe.of.cells) + number, bits];
+}
+
+function inTurnRemembered(recipe, value, coins, memory) {
+  const step = value[0];
+  const turn = memory.number("turn", BigInt(recipe.turns), () => coins.below(recipe.turns));
+  if (BigInt(step % recipe.turns) !== turn) return null;
+  const last = memory.recall("step");
+  if (last !== undefined && Number(last) > step) {
+    throw new RangeError("steps go forward: the device has reported in a later one already");
+  }
+  if (last !== String(step)) {
+    const [number, bits] = inTurn(recipe, value, coins);
+    memory.keep("step", String(step));
+    memory.keep("sent", `${number} ${bits}`);
+  }
+  return memory.reportOf(recipe, "sent");
+}
+
+function tracked(recipe, history, coins) {
+  const level = coins.below(recipe.cells);
+  const kept = coins.below(recipe.changes);
+  return [level, signs(recipe, history, coins, level, kept, 0, 0n)];
+}
+
+function trackedRemembered(recipe, value, coins, memory) {
+  const level = memory.number("level", BigInt(recipe.cells), () => coins.below(recipe.cells));
+  const kept = memory.number("kept", BigInt(recipe.changes), () => coins.below(recipe.changes));
+  const past = memory.recall("history") ?? "";
+  const history = value.join("");
+  if (!history.startsWith(past)) {
+    throw new RangeError("the history must go on from the one that was reported: what was reported cannot change");
+  }
+  const drawn = past ? memory.reportOf(recipe, "signs")[1] : 0n;
+  const all = signs(recipe, value, coins, level, kept, past.length >> Number(level), drawn);
+  memory.keep("history", history);
+  memory.keep("signs", `${level} ${all}`);
+  return [level, all];
+}
+
+/** Adds signs of the stretches that have ended, from one on, to those that were drawn. */
+function signs(recipe, history, coins, level, kept, start, drawn) {
+  const shift = Number(level);
+  const changes = [...history.keys()].filter(step => history[step] !== (step ? history[step - 1] : 0));
+  const change = kept < BigInt(changes.length) ? changes[Number(kept)] : undefined;
+  for (let stretch = start; stretch < history.length >> shift; stretch++) {
+    const here = change !== undefined && change >> shift === stretch;
+    const up = here ? coins.chance(recipe.truth) === (history[change] === 1) : coins.below(2) === 1n;
+    if (up) drawn |= 1n << BigInt(stretch);
+  }
+  return drawn;
+}
+
+/** How a report is drawn on a device with a memory, by the kind of recipe; null where there is nothing to send now. */
+export const REMEMBERING = new Map([
+  ["twice", twiceRemembered],
+  ["in turn", inTurnRemembered],
+  ["tracked", trackedRemembered],
+]);
+
+/** What a device has drawn once and keeps for one protocol. Its text is as private as the values, and stays on the device. */
+export class Memory {
+  /** `save`, if given, gets the text whenever something was drawn, before the report leaves. */
+  constructor(save) {
+    this.owner = "";
+    this.kept = {};
+    this.give = save;
+    this.saved = true;
+  }
+
+  /** Reads what `text` gave; refuses what is not whole, rather than draw anything anew. */
+  static read(text, save) {
+    let stated;
+    try {
+      stated = JSON.parse(text);
+    } catch {
+      throw broken("it is no whole JSON text");
+    }
+    if (stated === null || typeof stated !== "object" || stated.memory !== MEMORY_FORMAT) {
+      throw broken(`it is not of format ${MEMORY_FORMAT}`);
+    }
+    const { of: owner, kept } = stated;
+    const texts = kept !== null && typeof kept === "object" && !Array.isArray(kept);
+    if (typeof owner !== "string" || !texts || Object.values(kept).some(one => typeof one !== "string")) {
+      throw broken("it does not hold what a memory holds");
+    }
+    if (stated.check !== memoryCheck(owner, kept)) throw broken("its content is not what was saved");
+    const memory = new Memory(save);
+    memory.owner = owner;
+    memory.kept = { ...kept };
+    return memory;
+  }
+
+  /** What to store: a JSON text, in ASCII. */
+  get text() {
+    const check = memoryCheck(this.owner, this.kept);
+    return canonical({ memory: MEMORY_FORMAT, of: this.owner, kept: this.kept, check });
+  }
+
+  /** Makes sure that this is the memory of a recipe; a new one becomes that of the first it is used with. */
+  open(recipe) {
+    const owner = hex(tag(recipe.kind === "twice" ? recipe.permanent : recipe));
+    if (this.owner && this.owner !== owner) {
+      throw new RangeError(
+        "this memory is that of another protocol: keep one for each, under the tag of what is remembered. A new one " +
+          "draws new permanent reports, which cost the loss of a lifetime besides what the old ones cost",
+      );
+    }
+    this.owner = owner;
+  }
+
+  save() {
+    if (this.give !== undefined && !this.saved) this.give(this.text);
+    this.saved = true;
+  }
+
+  recall(name) {
+    return Object.hasOwn(this.kept, name) ? this.kept[name] : undefined;
+  }
+
+  keep(name, what) {
+    if (this.recall(name) === what) return;
+    this.kept[name] = what;
+    this.saved = false;
+  }
+
+  /** The whole number below a bound that is kept under a name; made, and kept, the first time. */
+  number(name, bound, make) {
+    if (this.recall(name) === undefined) this.keep(name, String(make()));
+    return wholeBelow(this.recall(name), bound);
+  }
+
+  /** The report of a recipe that is kept for an input of its randomizer; drawn, and kept, the first time. */
+  report(recipe, given, make) {
+    const name = canonical(given);
+    if (this.recall(name) === undefined) this.keep(name, make().join(" "));
+    return this.reportOf(recipe, name);
+  }
+
+  reportOf(recipe, name) {
+    const [number, bits] = (this.recall(name) ?? "").split(" ");
+    return [wholeBelow(number, BigInt(recipe.cells)), wholeBelow(bits, 1n << BigInt(recipe.bits))];
+  }
+}
+
+const broken = why =>
+  new RangeError(
+    `this memory cannot be trusted (${why}). Restore it as it was saved. To begin anew means to draw new permanent ` +
+      "reports, which costs the loss of a lifetime once more",
+  );
+
+function wholeBelow(text, bound) {
+  if (!/^[0-9]+$/.test(text ?? "") || BigInt(text) >= bound) {
+    throw broken("it holds what its protocol cannot have drawn");
+  }
+  return BigInt(text);
+}
+
+/** Some digits that change whenever anything else in a memory does. */
+function memoryCheck(owner, kept) {
+  return hex(sha256(new TextEncoder().encode(canonical([MEMORY_FORMAT, owner, kept])))).slice(0, 16);
+}
+
+/** A pair of a step of time and a value. */
+function stepsReader(domain, recipe) {
+  const inner = readerOf(domain["in steps"], recipe.of);
+  return value => {
+    if (!Array.isArray(value) || value.length !== 2 || !Number.isSafeInteger(value[0]) || value[0] < 0) {
+      throw new RangeError("the value must be a pair: the step, a whole number from 0 on, and the value in it");
+    }
+    return [value[0], inner(value[1])];
+  };
+}
+
+/** A list of 0 and 1, one for each step so far. */
+function historyReader(domain) {
+  const { longest } = domain.history;
+  const bit = one => one === 0 || one === 1 || typeof one === "boolean";
+  return value => {
+    if (!Array.isArray(value) || value.length === 0 || value.length > longest || !value.every(bit)) {
+      throw new RangeError(`the value must be a history: 1 to ${longest} of 0 and 1, one for each step so far`);
+    }
+    return value.map(Number);
+  };
+}
+
+const MASK = (1n << 64n) - 1n;
+const STEP = 0x9e3779b97f4a7c15n;
+
+/** A word of a public stream of 64-bit words (SplitMix64), without its last 11 bits. */
+function mixedWord(key, place) {
+  let word = (key + (place + 1n) * STEP) & MASK;
+  word = ((word ^ (word >> 30n)) * 0xbf58476d1ce4e5b9n) & MASK;
+  word = ((word ^ (word >> 27n)) * 0x94d049bb133111ebn) & MASK;
+  return Number((word ^ (word >> 31n)) >> 11n);
+}
+
+/** The public direction of a cell: normal numbers, two at a time from two words. */
+function direction(key, cell, size) {
+  const pairs = (size + 1) >> 1;
+  const entries = [];
+  for (let pair = 0; pair < pairs; pair++) {
+    const at = 2n * (BigInt(cell) * BigInt(pairs) + BigInt(pair));
+    const length = Math.sqrt(-2 * Math.log((mixedWord(key, at) + 1) / 2 ** BITS));
+    const angle = 2 * Math.PI * (mixedWord(key, at + 1n) / 2 ** BITS);
+    entries.push(length * Math.cos(angle), length * Math.sin(angle));
+  }
+  return entries.slice(0, size);
+}
+
+/** The numbers of the directions of a group that point most as the vector does. */
+function nearest(recipe, vector, group) {
+  const scores = [];
+  for (let number = 0; number < recipe.directions; number++) {
+    const own = direction(BigInt(recipe.key), group * recipe.directions + number, recipe.size);
+    scores.push(own.reduce((total, entry, at) => total + entry * vector[at], 0));
+  }
+  const order = scores.map((_, number) => number);
+  return order.sort((one, two) => scores[two] - scores[one] || one - two).slice(0, recipe.near);
+}
+
+/** A uniform group of directions, and one of its nearest with some chance, else one of the others. */
+function directions(recipe, [vector, weight], coins) {
+  const { directions: several, near } = recipe;
+  const group = Number(coins.below(recipe.cells / several));
+  const pointing = coins.chance(weight) ? vector : vector.map(entry => -entry);
+  const chosen = nearest(recipe, pointing, group);
+  let number;
+  if (coins.chance(recipe.truth)) {
+    number = chosen[Number(coins.below(near))];
+  } else {
+    const inside = new Set(chosen);
+    const others = Array.from({ length: several }, (_, other) => other).filter(other => !inside.has(other));
+    number = others[Number(coins.below(several - near))];
+  }
+  return [BigInt(group * several + number), 0n];
+}
+
 /** How a report is drawn, by the kind of recipe. */
 export const KINDS = new Map([
   ["response", response],
   ["bits", bits],
   ["hashed", hashed],
   ["one of", oneOf],
+  ["twice", twice],
+  ["settled", settled],
+  ["same again", sameAgain],
+  ["bits again", bitsAgain],
+  ["number again", numberAgain],
+  ["in turn", inTurn],
+  ["tracked", tracked],
+  ["directions", directions],
 ]);
 
 /** Which entry of a recipe says how many values there are, for kinds where one does. */
@@ -219,7 +534,7 @@ export class Client {
       throw new RangeError(`this device knows recipes of the kinds ${known}, not ${JSON.stringify(recipe?.kind)}`);
     }
     const head = tag(recipe);
-    if ([...head].map(octet => octet.toString(16).padStart(2, "0")).join("") !== stated.tag) {
+    if (hex(head) !== stated.tag) {
       throw new RangeError("the tag is not that of the recipe: it was changed on its way, or misread");
     }
     return new Client(recipe, head, readerOf(domain, recipe));
@@ -231,9 +546,26 @@ export class Client {
     this.reader = reader;
   }
 
-  /** The message of one value; a value that is not listed stands as `other`, or is refused where there is none. */
-  randomize(value, octets) {
+  /**
+   * The message of one value; a value that is not listed stands as `other`, or is refused where there is none.
+   *
+   * Protocols with a loss for a lifetime need the device's memory: without one, every report draws all anew and is
+   * charged by itself. With one there may be nothing to send now: then the message is null.
+   */
+  randomize(value, octets, memory = undefined) {
+    if (memory !== undefined) return this.#remembered(value, octets, memory);
     return packed(this.recipe, this.head, draw(this.recipe, this.reader(value), new OctetCoins(octets)));
+  }
+
+  #remembered(value, octets, memory) {
+    const remembering = REMEMBERING.get(this.recipe.kind);
+    if (remembering === undefined) {
+      throw new RangeError("this protocol remembers nothing: leave memory out, and count each report by itself");
+    }
+    memory.open(this.recipe);
+    const drawn = remembering(this.recipe, this.reader(value), new OctetCoins(octets), memory);
+    memory.save();
+    return drawn === null ? null : packed(this.recipe, this.head, drawn);
   }
 }
 
@@ -243,6 +575,9 @@ export const DOMAINS = new Map([
   ["values", valuesReader],
   ["each", eachReader],
   ["texts", textsReader],
+  ["in steps", stepsReader],
+  ["history", historyReader],
+  ["vector", vectorReader],
 ]);
 
 /** The reader of a published domain: a function of a value that gives what the randomizer takes, or refuses. */
@@ -291,6 +626,23 @@ function textsReader(domain) {
   };
 }
 
+/** A list of so many finite numbers: the vector over its largest entry, and the weight with which it is not turned. */
+function vectorReader(domain) {
+  const { size, radius } = domain.vector;
+  return value => {
+    const good = Array.isArray(value) && value.length === size;
+    if (!good || !value.every(entry => typeof entry === "number" && Math.abs(entry) <= 1e300)) {
+      throw new RangeError(`the value must be a list of ${size} finite numbers`);
+    }
+    const largest = value.reduce((most, entry) => Math.max(most, Math.abs(entry)), 0);
+    if (largest === 0) return [new Array(size).fill(0), 2 ** (BITS - 1)];
+    const scaled = value.map(entry => entry / largest);
+    const squares = scaled.reduce((total, entry) => total + entry * entry, 0);
+    const share = Math.min(1, Math.sqrt(squares) * (largest / radius));
+    return [scaled, Math.floor((1 + share) * 2 ** (BITS - 1))];
+  };
+}
+
 /** The bucket, of a number that is a power of 2, into which function `row` of the family `key` puts a text. */
 export function textBucket(key, row, text, buckets) {
   const digest = sha256(new TextEncoder().encode(canonical([key, row, text])));
@@ -316,6 +668,7 @@ function listed(find, options, domain, recipe) {
 function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (value === null || typeof value === "boolean") return String(value);
+  if (typeof value === "bigint") return value.toString();
   if (typeof value === "number") {
     if (!Number.isInteger(value) || Math.abs(value) > 2 ** BITS) {
       throw new RangeError("a recipe holds texts and whole numbers up to 2^53");
