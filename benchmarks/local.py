@@ -4,8 +4,8 @@ Run it with `make bench-local`, after `make peers`. Errors are mean squared erro
 so that contenders that serve fewer people in reasonable time can be compared; where a rival cuts and scales its counts,
 ours are the consistent ones at the same number of people. The last line: throughput over the best rival's for each
 protocol, our people a second in randomized response, the error of the best protocol over what theory says and over the
-best rival's, the worst certified ε of shuffled reports over the least that is published, and the slowest of ours in
-seconds. `?` stands for what is not measured yet.
+best rival's, the time to sum up stored reports over that of the plain SQL, the worst certified ε of shuffled reports
+over the least that is published, and the slowest of ours in seconds. `?` stands for what is not measured yet.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ from rich.table import Table
 from side_by_side.contest import Contender, Contest, Facts, hold, ratios_line
 
 OURS = "sfumato"
+COLLECTOR, BY_HAND = "sfumato's collector", "DuckDB by hand"
 CONTENDERS = (
     Contender(OURS, "local/sfumato.py"),
     Contender("multi-freq-ldpy", "local/multi_freq_ldpy.py", environment="multi_freq_ldpy"),
     Contender("pure-ldp", "local/pure_ldp.py", environment="pure_ldp"),
     Contender("published bounds", "local/shuffle_bounds.py", environment="shuffle_bounds"),
+    Contender(COLLECTOR, "local/collector.py"),
+    Contender(BY_HAND, "local/collector_plain.py"),
 )
 PROTOCOLS = ("grr", "oue", "olh")
 
@@ -53,6 +56,26 @@ def against_rivals(contest: Contest) -> float | None:
         if facts["contender"] != OURS and same is not None:
             shares.append(same / facts["error"])
     return max(shares, default=None)
+
+
+def against_sql(contest: Contest) -> float | None:
+    """The most times that summing up a store takes as long as the plain query; no number if sums differ."""
+    shares = []
+    for facts in contest.where(kind="stored", contender=COLLECTOR):
+        [plain] = contest.where(kind="stored", contender=BY_HAND, case=facts["case"]) or [facts | {"checksum": None}]
+        shares.append(facts["seconds"] / plain["seconds"] if plain["checksum"] == facts["checksum"] else None)
+    return None if None in shares else max((share for share in shares if share is not None), default=None)
+
+
+def stores(contest: Contest) -> Table:
+    """Draws the table of stored reports."""
+    table = Table("stored reports", "contender", "ms", "ns a report", title="Sums of stored reports")
+    for facts in contest.where(kind="stored"):
+        seconds = facts["seconds"]
+        table.add_row(
+            facts["case"], facts["contender"], f"{seconds * 1e3:.1f}", f"{seconds / facts['people'] * 1e9:.2f}"
+        )
+    return table
 
 
 def speeds(contest: Contest) -> Table:
@@ -111,6 +134,7 @@ def main() -> int:
     contest = hold(CONTENDERS, console=console, label=label)
     console.print(speeds(contest))
     console.print(shuffles(contest))
+    console.print(stores(contest))
     error, theory = (
         one(contest, "error", contender=OURS, case="best", kind=kind) for kind in ("frequencies", "theory")
     )
@@ -118,7 +142,7 @@ def main() -> int:
         "grr_users_s": one(contest, "users_s", contender=OURS, case="grr", kind="frequencies"),
         "mse_vs_theory": error / theory if error and theory else None,
         "mse_vs_best_rival": against_rivals(contest),
-        "aggregate_vs_sql": None,
+        "aggregate_vs_sql": against_sql(contest),
         "shuffle_vs_best": shuffle_against_best(contest),
         "shuffle_s": max((facts["seconds"] for facts in contest.where(case="shuffle", kind="certified")), default=None),
     }

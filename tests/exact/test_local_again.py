@@ -16,7 +16,7 @@ from sfumato.accounting.losses.measures import Pure
 from sfumato.exact import exp_down, exp_up
 from sfumato.local.dbitflip import DBitFlip, dbitflip
 from sfumato.local.device import REMEMBERING, VIEWS, Memory
-from sfumato.local.filter_counts import TextCounts
+from sfumato.local.filter_counts import DecodedTexts
 from sfumato.local.lasting import LastingProtocol
 from sfumato.local.memoised import Memoised, loloha, memoised
 from sfumato.local.protocol import LocalProtocol, Tally
@@ -254,11 +254,11 @@ def test_counts_of_texts_are_unbiased_with_exact_variance() -> None:
     )
 
     def decoded(counts: Any) -> Any:
-        found: TextCounts = counts.decode(texts)
+        found: DecodedTexts = counts.decode(texts)
         parts.append(found)
         return found.counts
 
-    parts: list[TextCounts] = []
+    parts: list[DecodedTexts] = []
     for text in texts:
         mean, second = moments(protocol, text, decoded)
         assert mean == pytest.approx([float(one == text) for one in texts], abs=1e-9)

@@ -26,6 +26,10 @@ def of(order: int, prime: int, polynomial: int) -> dict[str, int]:
 
 TOLD = {"kind": "response", "cells": 300, "bits": 0, "truth": 1 << 52}
 BITS = {"kind": "bits", "cells": 1, "bits": 9, "truth": 1 << 52, "lie": 1 << 50}
+BOTH = {"kind": "one of", "cells": 301, "bits": 9, "parts": [TOLD, BITS], "weights": [1, 2]}
+SIGN = {"kind": "sign", "cells": 14, "bits": 0, "truth": 3 << 51}
+ROWS = {"kind": "rows", "cells": 40, "bits": 9, "rows": 40, "buckets": 8, "key": "words", "part": BITS}
+PREFIXES = {"kind": "prefixes", "cells": 3 * 20 * 14, "bits": 0, "rows": 20, "buckets": 8, "key": "schl\u00fcssel"}
 RECIPES: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
     ({"kind": "response", "cells": 2, "bits": 0, "truth": 1 << 52}, (0, 1)),
     ({"kind": "response", "cells": 1000, "bits": 0, "truth": 15449939443803}, (0, 517, 999)),
@@ -54,6 +58,19 @@ RECIPES: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
         },
         ([[1.0, 0.5, -0.25], 1 << 53], [[0.0, 0.0, 0.0], 1 << 52], [[-0.1, 1.0, 0.7], 7 << 50]),
     ),
+    (
+        {"kind": "all of", "cells": 1, "bits": 300 + 301 + 301 * 9, "parts": [TOLD, BOTH]},
+        ([0, [0, 8]], [299, [299, 0]]),
+    ),
+    (
+        {"kind": "one true", "cells": 1, "bits": 309, "parts": [TOLD, BITS], "options": [300, 9], "weights": [1, 3]},
+        ([0, 8], [299, 0], [17, 3]),
+    ),
+    ({"kind": "signs", "cells": 128, "bits": 0, "truth": (1 << 53) - 1}, (0, 1, 77, 127)),
+    (
+        {"kind": "pairs", "cells": 300, "bits": 0, "keys": 147, "most": 6, "between": ["-1.5", "1e+16"], "part": TOLD},
+        ([], [[0, 0]], [[146, 1 << 53], [3, 1 << 51]], [[place, 1 << 52] for place in range(9)]),
+    ),
 )
 FLAGS = {"kind": "bits again", "cells": 1, "bits": 16, "truth": 3 << 51, "lie": 1 << 51}
 WINDOWS = {"kind": "settled", "cells": 70, "bits": 16, "choices": 70, "view": "window", "of": FLAGS}
@@ -73,6 +90,10 @@ AGAIN: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
     ({"kind": "twice", "cells": 70, "bits": 16, "permanent": WINDOWS, "instant": {**FLAGS, "cells": 70}}, (0, 69)),
     ({"kind": "in turn", "cells": 903, "bits": 9, "turns": 3, "of": EITHER}, ([7, [3, 3]], [1 << 40, [0, 0]])),
     ({"kind": "tracked", "cells": 4, "bits": 8, "changes": 2, "truth": 3 << 51}, ([1], [0, 1, 1, 0, 1, 0, 0, 1])),
+    (SIGN, (0, 5, 7)),
+    (ROWS, ("", "hello", "gr\u00fcn \U0001f600 \ud800")),
+    ({**PREFIXES, "lengths": [1, 2, 5], "part": SIGN}, ("a\n", "\U0001f600b\u00fc\n", "abcde")),
+    ({"kind": "padded", "cells": 300, "bits": 0, "most": 3, "items": 297, "part": TOLD}, ([], [5, 7], list(range(9)))),
 )
 TIMES = 3
 DOMAINS: tuple[tuple[Values, tuple[Any, ...]], ...] = (
@@ -86,7 +107,7 @@ class Stream:
     """Bytes that look random, the same for the same name; remembers what was taken."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.taken = name.encode(), b""
+        self.name, self.taken = name.encode(errors="surrogatepass"), b""
 
     def __call__(self, count: int) -> bytes:
         start, blocks = len(self.taken), (len(self.taken) + count) // 32 + 1

@@ -23,13 +23,14 @@ from sfumato.errors import (
     RunFailed,
     SfumatoError,
 )
+from sfumato.local.collecting.faults import StoreUnavailable
 
 FAILED, USAGE, REFUSED, LIMIT, BROKE_OFF, VIOLATED, INTERRUPTED = 1, 2, 3, 4, 5, 6, 130
 
 CODES: tuple[tuple[tuple[type[SfumatoError], ...], int], ...] = (
     ((LimitReached,), LIMIT),
     ((RunFailed, NotKept, NotWorkedOut), BROKE_OFF),
-    ((LedgerUnavailable, LedgerDamaged, ClockWentBack, MissingExtra), FAILED),
+    ((LedgerUnavailable, LedgerDamaged, ClockWentBack, MissingExtra, StoreUnavailable), FAILED),
 )
 """Whatever is not named here was refused, from public facts alone."""
 

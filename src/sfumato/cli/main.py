@@ -17,6 +17,7 @@ from sfumato.cli.codebook import app as codebook_app
 from sfumato.cli.exits import code_of, tell
 from sfumato.cli.learn import app as learn_app
 from sfumato.cli.ledger import app as ledger_app
+from sfumato.cli.local import app as local_app
 from sfumato.cli.query import explain, query
 from sfumato.cli.synth import app as synth_app
 from sfumato.errors import SfumatoError
@@ -86,6 +87,7 @@ app.add_typer(learn_app, name="learn")
 app.add_typer(synth_app, name="synth")
 app.add_typer(codebook_app, name="codebook")
 app.add_typer(ledger_app, name="ledger")
+app.add_typer(local_app, name="local")
 
 
 @app.command()

@@ -63,7 +63,7 @@ class FilterCounts:
         spread: NDArray[np.float64] = np.sqrt(at * one * (1 - one) + (people - at) * zero * (1 - zero)) / (one - zero)
         return spread
 
-    def decode(self, candidates: Iterable[str]) -> TextCounts:
+    def decode(self, candidates: Iterable[str]) -> DecodedTexts:
         """Counts of people with each candidate text, by least squares over all bits of all cohorts.
 
         Unbiased where every text that people have is a candidate, or fills bits by chance alone. Needs fewer candidates
@@ -86,7 +86,7 @@ class FilterCounts:
         counts = inverse @ seen
         parts = self._variances(inverse[:-1], design, cohorts)
         plausible = _lasso(design, seen, np.zeros(design.shape[1]))
-        return TextCounts(tuple(texts), self.users, counts[:-1], float(counts[-1]), parts, plausible[:-1], self.loss)
+        return DecodedTexts(tuple(texts), self.users, counts[:-1], float(counts[-1]), parts, plausible[:-1], self.loss)
 
     def screen(self, candidates: Iterable[str], *, most: int | None = None) -> list[str]:
         """The candidates whose bits stand out, by a non-negative lasso; at most a quarter as many as there are bits.
@@ -137,7 +137,7 @@ class FilterCounts:
 
 @final
 @dataclass(frozen=True, eq=False)
-class TextCounts:
+class DecodedTexts:
     """Estimated counts of candidate texts: unbiased, with intervals; ``plausible`` ones are not negative.
 
     ``unlisted`` is the estimated number of people with any other text. ``parts`` holds what a person with each text

@@ -12,19 +12,21 @@ from abc import abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.accounting.losses.measures import Pure
-from sfumato.errors import BadArgument
-from sfumato.exact import Number, probability
+from sfumato.exact import Number
+from sfumato.local.intervals import read_confidence, score_interval
 from sfumato.local.protocol import LocalProtocol, Tally
 from sfumato.local.published import listed_domain
 from sfumato.local.reports import NONE_REJECTED, Rejected
 from sfumato.local.values import Values
+
+if TYPE_CHECKING:
+    from sfumato.local.leaders import Leader
 
 
 class FrequencyProtocol(LocalProtocol["Frequencies"], Protocol):
@@ -140,28 +142,10 @@ class Frequencies:
     def interval(self, confidence: Number = Fraction(95, 100)) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The counts that the reports do not speak against, for each value by itself: lower and upper ends.
 
-        A count is inside if the support that was seen is within z standard deviations, plus half a person, of the
-        support to be expected at that count (a score interval with correction for continuity).
+        They are score intervals with correction for continuity (`intervals.score_interval`).
         """
-        level = probability(confidence, "confidence")
-        if not 0 < level < 1:
-            raise BadArgument("confidence", "greater than 0 and less than 1", confidence)
-        z = NormalDist().inv_cdf(float((1 + level) / 2))
-        lower = self._end(self.support.astype(np.float64) - 0.5, -z)
-        upper = self._end(self.support.astype(np.float64) + 0.5, z)
-        return np.clip(lower, 0, self.users), np.clip(upper, 0, self.users)
-
-    def _end(self, seen: NDArray[np.float64], z: float) -> NDArray[np.float64]:
-        """Solves seen = expected(count) − z · deviation(count) for the count."""
-        truth, other, users = float(self.supports_truth), float(self.supports_other), self.users
-        gain, steady = truth - other, other * (1 - other)
-        rise = truth * (1 - truth) - steady
-        gap = seen - users * other
-        # gain² c² − (2 gain gap + z² rise) c + gap² − z² users · steady = 0
-        half = (2 * gain * gap + z * z * rise) / 2
-        inside = half * half - gain * gain * (gap * gap - z * z * users * steady)
-        ends: NDArray[np.float64] = (half + np.sign(z) * np.sqrt(np.maximum(inside, 0))) / gain**2
-        return ends
+        chances = (self.supports_truth, self.supports_other)
+        return score_interval(self.support, self.users, chances, read_confidence(confidence))
 
     def consistent(self, method: str = "norm_sub") -> NDArray[np.float64]:
         """Counts that are not negative and add up to the number of people: post-processing, at no cost.
@@ -174,6 +158,15 @@ class Frequencies:
         from sfumato.local.consistency import consistent
 
         return consistent(self.counts, self.users, float(self.deviations[0]) if len(self.counts) else 0.0, method)
+
+    def leaders(self, k: int, *, confidence: Number = Fraction(95, 100)) -> list[Leader]:
+        """The k values with the largest counts, and which of them are among the k largest in truth.
+
+        All of it holds at once with the confidence: the intervals, of all values together, and what is called certain.
+        """
+        from sfumato.local.leaders import leaders
+
+        return leaders(self, k, confidence)
 
     def top(self, k: int) -> list[tuple[Hashable, float]]:
         """The k values with the largest counts, largest first."""

@@ -6,7 +6,7 @@ people but rise faster than in proportion as ε falls (Nguyên et al. 2016; Arco
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
@@ -55,14 +55,9 @@ class OneOf(LocalProtocol[tuple[Any, ...]]):
     weights: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        parts = tuple(a_protocol(part) for part in self.parts)
-        if not parts:
-            raise BadArgument("parts", "local protocols, one for each question", parts)
-        weights = tuple(integer(one, "a weight", least=1) for one in self.weights or (1,) * len(parts))
-        if len(weights) != len(parts) or sum(weights) > 1 << 53:
-            raise BadArgument("weights", "one for each question, with a sum up to 2^53", weights)
+        parts = read_parts(self.parts)
         object.__setattr__(self, "parts", parts)
-        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "weights", read_weights(self.weights, parts))
 
     @property
     def loss(self) -> Pure:
@@ -106,25 +101,22 @@ class OneOf(LocalProtocol[tuple[Any, ...]]):
 
     def input_of(self, value: Any) -> list[Any]:
         """What each question's randomizer is given: a person's answers, in the order of the questions."""
-        answers = _one_each(value, len(self.parts))
+        answers = one_each(value, len(self.parts))
         return [part.input_of(answer) for part, answer in zip(self.parts, answers, strict=True)]
 
     def inputs_of(self, values: Any) -> tuple[Any, ...]:
         """The same for many people: a column of answers for each question."""
-        columns = _one_each(values, len(self.parts))
-        if len({len(column) for column in columns}) > 1:
-            raise BadArgument("the answers", "as many to each question: one of each person", Unseen())
-        return tuple(part.inputs_of(column) for part, column in zip(self.parts, columns, strict=True))
+        return columns_of(values, self.parts)
 
     def draw(self, inputs: Any, entropy: Entropy) -> Drawn:
         """Draws the question of each person, and reports of each question for those who were asked it."""
-        people, layout = len(inputs[0]), self.layout
+        people, layout = people_of(inputs), self.layout
         drawn = below_many(sum(self.weights), count=people, entropy=entropy)
         asked = np.searchsorted(np.cumsum(self.weights), drawn, side="right")
         cells, bits = np.zeros(people, dtype=np.int64), np.zeros((people, layout.words), dtype=np.uint64)
         for number, (first, part) in enumerate(self._placed()):
             here = np.flatnonzero(asked == number)
-            own, own_bits = part.draw(_rows(inputs[number], here), entropy)
+            own, own_bits = part.draw(rows_of(inputs[number], here), entropy)
             cells[here] = first + own
             bits[here, : own_bits.shape[1]] = own_bits
         return cells, bits
@@ -132,7 +124,12 @@ class OneOf(LocalProtocol[tuple[Any, ...]]):
     def split(self, tally: Tally) -> tuple[Tally, ...]:
         """The tallies of the questions."""
         return tuple(
-            Tally(part.head, part.layout, tally.sums[first : first + part.layout.cells, : 1 + part.layout.bits])
+            Tally(
+                part.head,
+                part.layout,
+                tally.sums[first : first + part.layout.cells, : 1 + part.layout.bits],
+                tally.rejected,
+            )
             for first, part in self._placed()
         )
 
@@ -147,13 +144,44 @@ class OneOf(LocalProtocol[tuple[Any, ...]]):
             first += part.layout.cells
 
 
-def _rows(inputs: Any, places: Any) -> Any:
+def read_parts(parts: Iterable[LocalProtocol[Any]]) -> tuple[LocalProtocol[Any], ...]:
+    """The protocols of several questions; at least one."""
+    listed = tuple(a_protocol(part) for part in parts)
+    if not listed:
+        raise BadArgument("parts", "local protocols, one for each question", listed)
+    return listed
+
+
+def read_weights(weights: Sequence[int], parts: Sequence[LocalProtocol[Any]]) -> tuple[int, ...]:
+    """A whole weight for each question, all alike unless given."""
+    read = tuple(integer(one, "a weight", least=1) for one in weights or (1,) * len(parts))
+    if len(read) != len(parts) or sum(read) > 1 << 53:
+        raise BadArgument("weights", "one for each question, with a sum up to 2^53", read)
+    return read
+
+
+def rows_of(inputs: Any, places: Any) -> Any:
     """The inputs of some people: of an array, or of each array of a tuple."""
-    return tuple(_rows(one, places) for one in inputs) if isinstance(inputs, tuple) else inputs[places]
+    return tuple(rows_of(one, places) for one in inputs) if isinstance(inputs, tuple) else inputs[places]
 
 
-def _one_each(answers: Any, questions: int) -> Sequence[Any]:
+def people_of(inputs: Any) -> int:
+    """How many people the inputs are of."""
+    return people_of(inputs[0]) if isinstance(inputs, tuple) else len(inputs)
+
+
+def one_each(answers: Any, questions: int) -> Sequence[Any]:
+    """One answer to each question, or a column of them."""
     if isinstance(answers, str | bytes) or not hasattr(answers, "__len__") or len(answers) != questions:
         raise BadArgument("the answers", f"a list of {questions}: one for each question", Unseen())
     listed: Sequence[Any] = list(answers)
     return listed
+
+
+def columns_of(values: Any, parts: Sequence[LocalProtocol[Any]]) -> tuple[Any, ...]:
+    """The inputs of many people: a column of answers for each question."""
+    columns = one_each(values, len(parts))
+    inputs = tuple(part.inputs_of(column) for part, column in zip(parts, columns, strict=True))
+    if len({people_of(own) for own in inputs}) > 1:
+        raise BadArgument("the answers", "as many to each question: one of each person", Unseen())
+    return inputs

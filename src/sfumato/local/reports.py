@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import BadArgument
 from sfumato.local.device import HEAD, number_size
+from sfumato.local.written_bits import all_possible
 from sfumato.noise.coin_words import column_counts
 
 AT_ONCE = 1 << 16
@@ -28,13 +29,15 @@ AT_ONCE = 1 << 16
 class Layout:
     """What a report consists of: a number below ``cells``, then ``bits`` bits (``ones`` of them set, if stated).
 
-    ``parts`` are the layouts of several questions whose cells follow each other, where a report answers one of them.
+    ``parts`` are the layouts of several questions whose cells follow each other, where a report answers one of them;
+    ``together`` those of questions that a report answers all at once, written out in its bits one after the other.
     """
 
     cells: int
     bits: int = 0
     ones: int | None = None
     parts: tuple[Layout, ...] = ()
+    together: tuple[Layout, ...] = ()
 
     @property
     def words(self) -> int:
@@ -45,6 +48,11 @@ class Layout:
     def size(self) -> int:
         """The number of bytes of a payload."""
         return number_size(self.cells) + ((self.bits + 7) >> 3)
+
+    @property
+    def written_out(self) -> int:
+        """How many bits hold a report without a number: a bit for each cell, and its bits in a place for each cell."""
+        return (self.cells if self.cells > 1 else 0) + self.cells * self.bits
 
 
 @final
@@ -153,6 +161,8 @@ def _possible(cells: NDArray[np.int64], bits: NDArray[np.uint64], layout: Layout
         here = np.flatnonzero((cells >= first) & (cells < first + part.cells))
         good[here] &= _possible(cells[here] - first, bits[here], part)
         first += part.cells
+    if layout.together:
+        good &= all_possible(bits, layout.together, _possible)
     return good
 
 

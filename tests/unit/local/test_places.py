@@ -245,10 +245,10 @@ def test_metric_responses_refuse_and_remap() -> None:
         near.randomize((3, 3))
     assert str(refusal.value) == "value must be one of the values that were named; got something else."
     with pytest.raises(BadArgument, match="value must be one of the values that were named; got something else"):
-        near.randomize([0, 0])
+        near.randomize([0, 0])  # type: ignore[arg-type]
     table = [[0, 1], [1, 0]]
     with pytest.raises(BadArgument, match="values must be values that can be told apart"):
-        metric_response([[1], [2]], distance=table, epsilon=1)
+        metric_response([[1], [2]], distance=table, epsilon=1)  # type: ignore[list-item]
     for values, distance, epsilon, said in [
         ("", table, 1, "values must be between 1 and 1000 different values"),
         ("aa", table, 1, "values must be between 1 and 1000 different values"),

@@ -100,13 +100,13 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         "honest must be at most the number of users",
     ),
     "nothing built": (
-        lambda: calibrated(lambda loss: 3, central=sf.Approx(1, DELTA), users=9),  # type: ignore[arg-type,return-value,type-var]
+        lambda: calibrated(lambda loss: 3, central=sf.Approx(1, DELTA), users=9),  # type: ignore[type-var]
         "protocol must be a local protocol",
     ),
     "no parts": (lambda: ev.HidingOneOf((), ()), "parts must be one or more records"),
     "weights for others": (lambda: ev.HidingOneOf((HIDING,), (1, 2)), "weights must be one for each question"),
     "a part of unknown sets": (
-        lambda: ev.HidingAllOf((ev.HidingOneOf((HIDING,), (1,)),)),  # type: ignore[arg-type]
+        lambda: ev.HidingAllOf((ev.HidingOneOf((HIDING,), (1,)),)),
         "parts must be records of kind Hiding",
     ),
     "too many kinds": (

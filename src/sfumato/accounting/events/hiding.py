@@ -187,7 +187,7 @@ class HidingAllOf(Hides):
     True
     """
 
-    parts: tuple[Hiding, ...]
+    parts: tuple[Hides, ...]
 
     def __post_init__(self) -> None:
         parts = _several(self.parts)

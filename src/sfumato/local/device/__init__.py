@@ -13,7 +13,9 @@ whole numbers decides every coin exactly; randomness comes from the function tha
 The folder stands alone: it can be copied to a device. Its twin in JavaScript is the one file `device.js`.
 """
 
-from . import again, choices, codes, compound, directions, steps  # their randomizers enter themselves
+# Their randomizers enter themselves.
+# Their randomizers enter themselves.
+from . import again, answers, choices, codes, compound, directions, pairs, sets, signs, sketches, spellings, steps
 from .again import REMEMBERING, VIEWS
 from .client import Client
 from .codes import field_tables
@@ -23,11 +25,12 @@ from .domains import DOMAINS, Domain, Reader, domain_reader, reader_of
 from .memory import MEMORY_FORMAT, Memory
 from .messages import FORMAT, HEAD, message, number_size, packed, tag
 from .randomizers import KINDS, Drawn, Recipe, draw, randomizer
-from .texts import LONGEST_TEXT, text_bucket
+from .texts import FIELDS, LONGEST_TEXT, row_bucket, text_bucket
 
 __all__ = [
     "BITS",
     "DOMAINS",
+    "FIELDS",
     "FORMAT",
     "HEAD",
     "KINDS",
@@ -46,6 +49,7 @@ __all__ = [
     "Reader",
     "Recipe",
     "again",
+    "answers",
     "choices",
     "codes",
     "compound",
@@ -56,9 +60,15 @@ __all__ = [
     "message",
     "number_size",
     "packed",
+    "pairs",
     "randomizer",
     "read_vector",
     "reader_of",
+    "row_bucket",
+    "sets",
+    "signs",
+    "sketches",
+    "spellings",
     "steps",
     "tag",
     "text_bucket",

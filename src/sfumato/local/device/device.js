@@ -240,7 +240,7 @@ function inTurnRemembered(recipe, value, coins, memory) {
 function tracked(recipe, history, coins) {
   const level = coins.below(recipe.cells);
   const kept = coins.below(recipe.changes);
-  return [level, signs(recipe, history, coins, level, kept, 0, 0n)];
+  return [level, signsOf(recipe, history, coins, level, kept, 0, 0n)];
 }
 
 function trackedRemembered(recipe, value, coins, memory) {
@@ -252,14 +252,14 @@ function trackedRemembered(recipe, value, coins, memory) {
     throw new RangeError("the history must go on from the one that was reported: what was reported cannot change");
   }
   const drawn = past ? memory.reportOf(recipe, "signs")[1] : 0n;
-  const all = signs(recipe, value, coins, level, kept, past.length >> Number(level), drawn);
+  const all = signsOf(recipe, value, coins, level, kept, past.length >> Number(level), drawn);
   memory.keep("history", history);
   memory.keep("signs", `${level} ${all}`);
   return [level, all];
 }
 
 /** Adds signs of the stretches that have ended, from one on, to those that were drawn. */
-function signs(recipe, history, coins, level, kept, start, drawn) {
+function signsOf(recipe, history, coins, level, kept, start, drawn) {
   const shift = Number(level);
   const changes = [...history.keys()].filter(step => history[step] !== (step ? history[step - 1] : 0));
   const change = kept < BigInt(changes.length) ? changes[Number(kept)] : undefined;
@@ -404,6 +404,42 @@ function historyReader(domain) {
   };
 }
 
+// Texts that nobody can list, prefixes, and sets.
+
+/** A report of the bucket that a text falls into in a row; the cells of the rows follow each other. */
+function inRow(recipe, row, text, coins) {
+  const bucket = rowBucket(recipe.key, row, text, recipe.buckets);
+  const [number, bits] = draw(recipe.part, bucket, coins);
+  return [BigInt(row) * BigInt(recipe.part.cells) + number, bits];
+}
+
+function rows(recipe, text, coins) {
+  return inRow(recipe, Number(coins.below(recipe.rows)), text, coins);
+}
+
+function prefixes(recipe, text, coins) {
+  const row = Number(coins.below(recipe.rows * recipe.lengths.length));
+  return inRow(recipe, row, prefixOf(text, recipe.lengths[Math.floor(row / recipe.rows)]), coins);
+}
+
+/** So many letters of a text, where a letter may be two units of it. */
+function prefixOf(text, length) {
+  return [...text].slice(0, length).join("");
+}
+
+function sign(recipe, place, coins) {
+  const column = coins.below(BigInt(recipe.cells) >> 1n);
+  let entry = 0;
+  for (let shared = place & (Number(column) + 1); shared > 0; shared >>= 1) entry ^= shared & 1;
+  return [2n * column + BigInt(coins.chance(recipe.truth) ? entry : 1 - entry), 0n];
+}
+
+function padded(recipe, places, coins) {
+  const drawn = Number(coins.below(Math.max(places.length, recipe.most)));
+  const one = drawn < places.length ? places[drawn] : recipe.items + drawn - places.length;
+  return draw(recipe.part, one, coins);
+}
+
 const MASK = (1n << 64n) - 1n;
 const STEP = 0x9e3779b97f4a7c15n;
 
@@ -456,6 +492,55 @@ function directions(recipe, [vector, weight], coins) {
   return [BigInt(group * several + number), 0n];
 }
 
+/** Reports as bits: for each a bit for each cell, if it has several, and then its bits in a place for each cell. */
+function writtenOut(parts, reports) {
+  let written = 0n;
+  let first = 0n;
+  parts.forEach((part, at) => {
+    const [number, drawn] = reports[at];
+    const [cells, width] = [BigInt(part.cells), BigInt(part.bits)];
+    if (cells > 1n) {
+      written |= 1n << (first + number);
+      first += cells;
+    }
+    written |= drawn << (first + number * width);
+    first += cells * width;
+  });
+  return written;
+}
+
+function allOf(recipe, values, coins) {
+  return [0n, writtenOut(recipe.parts, recipe.parts.map((part, at) => draw(part, values[at], coins)))];
+}
+
+function oneTrue(recipe, values, coins) {
+  const drawn = coins.below(recipe.weights.reduce((total, weight) => total + weight, 0));
+  let before = 0n;
+  const reports = recipe.parts.map((part, at) => {
+    const after = before + BigInt(recipe.weights[at]);
+    const asked = before <= drawn && drawn < after;
+    before = after;
+    return draw(part, asked ? values[at] : coins.below(recipe.options[at]), coins);
+  });
+  return [0n, writtenOut(recipe.parts, reports)];
+}
+
+function signs(recipe, place, coins) {
+  const row = coins.below(BigInt(recipe.cells) >> 1n);
+  const told = coins.chance(recipe.truth);
+  const value = BigInt(place);
+  let bit = value & 1n;
+  for (let both = row & (value >> 1n); both > 0n; both >>= 1n) bit ^= both & 1n;
+  return [2n * row + (told ? bit : coins.below(2)), 0n];
+}
+
+function pairs(recipe, listed, coins) {
+  const drawn = Number(coins.below(Math.max(recipe.most, listed.length)));
+  if (drawn >= listed.length) return draw(recipe.part, 2 * recipe.keys + drawn, coins);
+  const [key, high] = listed[drawn];
+  return draw(recipe.part, 2 * key + (coins.chance(high) ? 1 : 0), coins);
+}
+
 /** How a report is drawn, by the kind of recipe. */
 export const KINDS = new Map([
   ["response", response],
@@ -469,7 +554,15 @@ export const KINDS = new Map([
   ["number again", numberAgain],
   ["in turn", inTurn],
   ["tracked", tracked],
+  ["rows", rows],
+  ["prefixes", prefixes],
+  ["sign", sign],
+  ["padded", padded],
   ["directions", directions],
+  ["all of", allOf],
+  ["one true", oneTrue],
+  ["signs", signs],
+  ["pairs", pairs],
 ]);
 
 /** Which entry of a recipe says how many values there are, for kinds where one does. */
@@ -577,7 +670,14 @@ export const DOMAINS = new Map([
   ["texts", textsReader],
   ["in steps", stepsReader],
   ["history", historyReader],
+  ["sets", setsReader],
+  ["spelled", domain => spellingOf(domain.spelled)],
+  ["prefix", prefixReader],
   ["vector", vectorReader],
+  ["named", namedReader],
+  ["joint", jointReader],
+  ["levels", levelsReader],
+  ["pairs", pairsReader],
 ]);
 
 /** The reader of a published domain: a function of a value that gives what the randomizer takes, or refuses. */
@@ -615,6 +715,63 @@ function eachReader(domain, recipe) {
   };
 }
 
+/** A mapping with all of the names, or a list in their order. */
+function namedReader(domain, recipe) {
+  const names = domain.named;
+  const inner = readerOf(domain.of, recipe);
+  return value => {
+    if (value === null || typeof value !== "object" || Array.isArray(value)) return inner(value);
+    if (Object.keys(value).length !== names.length || !names.every(name => Object.hasOwn(value, name))) {
+      throw new RangeError(`the answers must be those to ${names.join(", ")}: one each, and no other`);
+    }
+    return inner(names.map(name => value[name]));
+  };
+}
+
+/** A list of answers: for each table its cell, the first attribute slowest; or only whether the sum is odd. */
+function jointReader(domain) {
+  const readers = domain.joint.map(own => readerOf(own, { kind: "joint" }));
+  const cell = (table, places) =>
+    domain.parities
+      ? table.reduce((total, one) => total + places[one], 0) % 2
+      : table.reduce((total, one) => total * domain.sizes[one] + places[one], 0);
+  return value => {
+    if (!Array.isArray(value) || value.length !== readers.length) {
+      throw new RangeError(`the value must be a list of ${readers.length}: one for each attribute`);
+    }
+    const places = readers.map((reader, at) => reader(value[at]));
+    return domain.tables.map(table => cell(table, places));
+  };
+}
+
+/** One of a list of values: for each level of a tree the node that it lies in, of so many values each. */
+function levelsReader(domain) {
+  const reader = readerOf(domain.of, { kind: "levels" });
+  return value => domain.levels.map(width => Math.floor(reader(value) / width));
+}
+
+/** An object or a Map from keys to numbers between two bounds, or a list of pairs; no key twice. */
+function pairsReader(domain, recipe) {
+  const place = readerOf(domain.pairs, { kind: "keys" });
+  const [low, high] = recipe.between.map(Number);
+  const chance = number => {
+    if (typeof number !== "number" || !(number >= low && number <= high)) {
+      throw new RangeError(`each number must be between ${low} and ${high}: cut it to them if it may be outside`);
+    }
+    return Math.floor(((number - low) / (high - low)) * 2 ** BITS);
+  };
+  return value => {
+    const whole = value !== null && typeof value === "object" && !Array.isArray(value);
+    const listed = value instanceof Map ? [...value] : whole ? Object.entries(value) : value;
+    if (!Array.isArray(listed) || !listed.every(one => Array.isArray(one) && one.length === 2)) {
+      throw new RangeError("the value must be a mapping from keys to numbers, or a list of pairs of both");
+    }
+    const read = listed.map(([key, number]) => [place(key), chance(number)]);
+    if (new Set(read.map(([key]) => key)).size < read.length) throw new RangeError("the value must have no key twice");
+    return read;
+  };
+}
+
 /** Any text of at most so many letters. */
 function textsReader(domain) {
   const { longest } = domain.texts;
@@ -624,6 +781,58 @@ function textsReader(domain) {
     }
     return value;
   };
+}
+
+/** A list of different listed values; what is not listed is refused, or left out where the domain says so. */
+function setsReader(domain, recipe) {
+  const { values, range } = domain.sets;
+  const options = values ? values.length : Math.max(0, Math.ceil((range[1] - range[0]) / range[2]));
+  if (options !== recipe.items) {
+    throw new RangeError("the list of values does not have the length that the recipe states");
+  }
+  const place = readerOf(domain.sets, recipe);
+  const refusal = "the value must be a list of different values that the protocol lists";
+  return value => {
+    if (!Array.isArray(value) && !(value instanceof Set)) throw new RangeError(refusal);
+    const places = [];
+    for (const one of value) {
+      try {
+        places.push(place(one));
+      } catch (error) {
+        if (domain.unlisted !== "left out") throw error;
+      }
+    }
+    if (new Set(places).size < places.length) throw new RangeError(refusal);
+    return places.sort((one, two) => one - two);
+  };
+}
+
+/** How values are spelled: whole numbers of so many bits by digits, words by their letters and an end. */
+function spellingOf({ bits, alphabet, longest }) {
+  if (bits !== undefined) {
+    return value => {
+      if (!Number.isSafeInteger(value) || value < 0 || BigInt(value) >> BigInt(bits) > 0n) {
+        throw new RangeError(`the value must be a whole number of at most ${bits} bits`);
+      }
+      return value.toString(2).padStart(bits, "0");
+    };
+  }
+  const letters = new Set(alphabet);
+  return value => {
+    const own = typeof value === "string" ? [...value] : null;
+    if (own === null || own.length > longest || !own.every(letter => letters.has(letter))) {
+      throw new RangeError(`the value must be a text of at most ${longest} letters of the alphabet`);
+    }
+    return value + "\n";
+  };
+}
+
+/** The place of a value's prefix of some length in a list. */
+function prefixReader(domain, recipe) {
+  const { of, length, listed: among } = domain.prefix;
+  const spell = spellingOf(of);
+  const place = readerOf(among, recipe);
+  return value => place(prefixOf(spell(value), length));
 }
 
 /** A list of so many finite numbers: the vector over its largest entry, and the weight with which it is not turned. */
@@ -645,9 +854,18 @@ function vectorReader(domain) {
 
 /** The bucket, of a number that is a power of 2, into which function `row` of the family `key` puts a text. */
 export function textBucket(key, row, text, buckets) {
-  const digest = sha256(new TextEncoder().encode(canonical([key, row, text])));
-  const low = new DataView(digest.buffer).getBigUint64(0, true);
+  const low = new DataView(digest(key, row, text).buffer).getBigUint64(0, true);
   return Number(low & (BigInt(buckets) - 1n));
+}
+
+/** The bucket of a text in a row of a sketch; a digest holds those of 16 rows, two bytes for each. */
+export function rowBucket(key, row, text, buckets) {
+  const fields = new DataView(digest(key, Math.floor(row / 16), text).buffer);
+  return fields.getUint16(2 * (row % 16), true) & (buckets - 1);
+}
+
+function digest(key, row, text) {
+  return sha256(new TextEncoder().encode(canonical([key, row, text])));
 }
 
 /** The place of a value; that of `other` for what is not listed, or a refusal where there is none. */

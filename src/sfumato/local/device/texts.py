@@ -12,6 +12,9 @@ from .randomizers import Recipe
 LONGEST_TEXT = 1 << 16
 """Letters of a text that is hashed; a longer one is no value of anybody."""
 
+FIELDS = 16
+"""How many rows of a sketch one digest serves, two bytes for each."""
+
 
 def text_bucket(key: str, row: int, text: str, buckets: int) -> int:
     """The bucket, of a number that is a power of 2, into which function ``row`` of the family ``key`` puts a text.
@@ -22,8 +25,24 @@ def text_bucket(key: str, row: int, text: str, buckets: int) -> int:
     >>> text_bucket("words", 0, "hello", 16), text_bucket("words", 1, "hello", 16)
     (0, 5)
     """
+    return int.from_bytes(_digest(key, row, text)[:8], "little") & (buckets - 1)
+
+
+def row_bucket(key: str, row: int, text: str, buckets: int) -> int:
+    """The bucket of a text in a row of a sketch: of at most 2¹⁶ buckets, of which one digest holds those of 16 rows.
+
+    Row 16 b + i has the lowest bits of the i-th two bytes of the digest that `text_bucket` has for b.
+
+    >>> [row_bucket("words", row, "hello", 16) for row in (0, 2, 16)]
+    [0, 4, 5]
+    """
+    block, place = divmod(row, FIELDS)
+    return int.from_bytes(_digest(key, block, text)[2 * place : 2 * place + 2], "little") & (buckets - 1)
+
+
+def _digest(key: str, row: int, text: str) -> bytes:
     stated = json.dumps([key, row, text], separators=(",", ":"), ensure_ascii=True)
-    return int.from_bytes(hashlib.sha256(stated.encode()).digest()[:8], "little") & (buckets - 1)
+    return hashlib.sha256(stated.encode()).digest()
 
 
 @domain_reader("texts")
