@@ -54,7 +54,7 @@ def test_places_that_are_refused_are_not_shown(place: object) -> None:
         protocol.randomize(place)  # type: ignore[arg-type]
     assert str(refusal.value).startswith("place must be") and ("3.25" not in str(refusal.value) or place == 3.25)
     with pytest.raises(BadArgument, match="places must be finite numbers, two in each row"):
-        protocol.randomize_many([place])  # type: ignore[list-item]
+        protocol.randomize_many([place])  # type: ignore[arg-type]
 
 
 def test_a_place_outside_is_the_nearest_one_inside() -> None:
@@ -238,7 +238,7 @@ def test_metric_responses_refuse_and_remap() -> None:
     assert response.law() == pytest.approx(np.full((3, 3), 1 / 3)) and response.loss("a", "c") == Pure(0)
     assert response.remap([1, 1, 8]).table.tolist() == [2, 2, 2]
     assert metric_response([4], distance=[[0]], epsilon=1).randomize(4) == 4
-    near = metric_response([(0, 0), (1, 1), (2, 2)], distance=math.dist, epsilon=2)
+    near = metric_response([(0, 0), (1, 1), (2, 2)], distance=math.dist, epsilon=2)  # type: ignore[arg-type]
     assert near.loss((0, 0), (1, 1), reports=3).epsilon == pytest.approx(6 * math.sqrt(2))
     assert near.randomize_many([]) == []
     with pytest.raises(BadArgument) as refusal:
