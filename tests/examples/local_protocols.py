@@ -19,6 +19,7 @@ from sfumato.local.attributes import attributes
 from sfumato.local.choosing import CANDIDATES
 from sfumato.local.dbitflip import dbitflip
 from sfumato.local.frequency import FrequencyProtocol
+from sfumato.local.geometry import GeometryResponse
 from sfumato.local.hashing import LocalHashing
 from sfumato.local.heavy_hitters import HeavyHitters
 from sfumato.local.heavy_rounds import PrefixFrequencies
@@ -37,6 +38,7 @@ from sfumato.local.signs import HadamardSign
 from sfumato.local.sketches import CountMeanSketch, HadamardSketch
 from sfumato.local.spelled import WholeNumbers, Words
 from sfumato.local.stages import BitsAgain
+from sfumato.local.subsets import SubsetSelection
 from sfumato.local.tracked import tracked
 from sfumato.local.unary import UnaryEncoding
 from sfumato.local.values import Values
@@ -206,6 +208,15 @@ SEVERAL: dict[str, Example] = {
 }
 """Protocols made of protocols."""
 
+
+def _geometry(order: int) -> Example:
+    return Example(lambda: GeometryResponse(Values(range(5)), Pure(1), order), tuple(range(5)))
+
+
+def _subsets(size: int) -> Example:
+    return Example(lambda: SubsetSelection(Values(range(5)), Pure(1), size), tuple(range(5)))
+
+
 EXAMPLES: dict[str, Example] = {
     **{
         f"{name}, {size} values, epsilon {epsilon}": _frequency(name, size, epsilon)
@@ -224,6 +235,8 @@ EXAMPLES: dict[str, Example] = {
         ([1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.3, -0.4], [0.0, 0.0]),
     ),
     **SEVERAL,
+    **{f"geometry response over {order} elements": _geometry(order) for order in (2, 3, 4, 9)},
+    **{f"subset selection of {size} of 5": _subsets(size) for size in (2, 4)},
 }
 """Every example, by its name."""
 

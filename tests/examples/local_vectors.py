@@ -71,6 +71,14 @@ RECIPES: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (
         {"kind": "pairs", "cells": 300, "bits": 0, "keys": 147, "most": 6, "between": ["-1.5", "1e+16"], "part": TOLD},
         ([], [[0, 0]], [[146, 1 << 53], [3, 1 << 51]], [[place, 1 << 52] for place in range(9)]),
     ),
+    ({"kind": "subset", "cells": 1, "bits": 5, "truth": 1 << 52, "ones": 2}, (0, 4)),
+    ({"kind": "subset", "cells": 1, "bits": 100, "truth": 1 << 51, "ones": 27}, (0, 64, 99)),
+    ({"kind": "subset", "cells": 1, "bits": 600, "truth": (1 << 53) - 1, "ones": 1}, (5, 599)),
+    ({"kind": "plane", "cells": 13, "bits": 0, "truth": 1 << 52, **of(3, 3, 3)}, (0, 2, 12)),
+    ({"kind": "plane", "cells": 1365, "bits": 0, "truth": 1 << 52, **of(4, 2, 7)}, (0, 517, 1364)),
+    ({"kind": "plane", "cells": 91, "bits": 0, "truth": 1, **of(9, 3, 10)}, (0, 7, 90)),
+    ({"kind": "plane", "cells": 127, "bits": 0, "truth": 1, **of(2, 2, 2)}, (0, 126)),
+    ({"kind": "hadamard", "cells": 1024, "bits": 0, "truth": 1 << 52}, (0, 517, 999)),
 )
 FLAGS = {"kind": "bits again", "cells": 1, "bits": 16, "truth": 3 << 51, "lie": 1 << 51}
 WINDOWS = {"kind": "settled", "cells": 70, "bits": 16, "choices": 70, "view": "window", "of": FLAGS}

@@ -86,6 +86,24 @@ def test_losses_show_how_they_are_written_and_read() -> None:
         assert loss._repr_html_() == f"<code>{loss!r}</code> {loss}"
 
 
+def test_what_reports_say_shows_itself_as_a_table() -> None:
+    protocol = sf.local.frequencies(["<b>yes</b>", "no"], loss=1, users=50)
+    found = protocol.aggregate(protocol.randomize_many(["no"] * 50))
+    survey = sf.local.ChoiceSurvey("How <i>?", ["bus", "car"])
+    shown: list[Displayed] = [
+        found,
+        survey.estimate({"bus": 30, "car": 20}),
+        sf.local.Questionnaire([survey]),
+        sf.local.compare(sizes=[2, 4], loss=1, users=50),
+        sf.local.shuffle_gains(losses=[1], users=[100], delta=1e-6),
+    ]
+    for each in shown:
+        bundle = each._repr_mimebundle_()
+        assert set(bundle) == set(MEDIA) and bundle["text/plain"] == str(each) and "<table" in bundle["text/html"]
+        assert "<b>yes" not in bundle["text/html"] and "<i>?" not in bundle["text/html"]
+    assert str(found).startswith("2 values of 50 people") and "ε = 1 for one report" in str(found)
+
+
 def counted() -> sf.Release:
     return (sf.vector(int) >> sf.count() >> sf.laplace(scale=2))([1] * 50)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import polars as pl
 import pytest
 
 import sfumato as sf
@@ -663,13 +664,143 @@ MISTAKES = [
         "BadArgument",
         "classes must be given, all that there can be, from what anybody knows: classes=['no', 'yes']; got None.",
     ),
+    (
+        'sf.local.frequencies(["yes"], loss=1, users=100)',
+        "BadArgument",
+        "values must be at least two: of a single one there is nothing to report; got 1.",
+    ),
+    (
+        "sf.local.frequencies(10, loss=1, users=100)",
+        "BadArgument",
+        "values must be a list or a range of all values that people may have; got 10.",
+    ),
+    (
+        'sf.local.frequencies(["yes", "no"], loss=0, users=100)',
+        "BadArgument",
+        "the epsilon of a report must be above 0, where reports tell something, and at most 24, where they "
+        "hide it; got 0.0.",
+    ),
+    (
+        'sf.local.frequencies(["yes", "no"], loss=sf.Approx(1, 1e-6), users=100)',
+        "BadArgument",
+        "loss must be a pure loss such as sf.Pure(1): a report on a device has no δ; got Approx(epsilon=1.0, "
+        "delta=1e-06).",
+    ),
+    (
+        'sf.local.frequencies(["yes", "no"], loss=None, users=100)',
+        "BadArgument",
+        "loss must be a pure loss such as sf.Pure(1): a report on a device has no δ; got None.",
+    ),
+    (
+        'sf.local.frequencies(["yes", "no"], loss=1, users=0)',
+        "BadArgument",
+        "users must be a whole number of at least 1; got 0.",
+    ),
+    (
+        'sf.local.frequencies(["yes", "no"], loss=1, users=9).randomize("maybe")',
+        "BadArgument",
+        "the value must be one of the listed values (or state other=…, the value that stands for the rest); "
+        "got something else.",
+    ),
+    (
+        'sf.local.frequencies(["yes", "no"], loss=1, users=9).randomize_many({"yes": 3, "no": 6})',
+        "BadArgument",
+        "values must be one value of each person: a list, an array, or one column of a table; got 'dict'.",
+    ),
+    (
+        'sf.local.frequencies(["yes", "no"], loss=1, users=9).randomize_many("yes")',
+        "BadArgument",
+        "values must be one value of each person: a list, an array, or one column of a table; got 'str'.",
+    ),
+    (
+        'sf.local.frequencies(["yes", "no"], loss=1, users=9).randomize_many(pl.DataFrame({"answer": ["yes"]}))',
+        "BadArgument",
+        "values must be one value of each person: a list, an array, or one column of a table; got 'DataFrame'.",
+    ),
+    (
+        'sf.local.frequencies(["yes", "no"], loss=1, users=9).aggregate(["yes", "no"])',
+        "BadArgument",
+        "reports must be messages (bytes), or what randomize_many() gave; got 'str'.",
+    ),
+    (
+        'sf.local.frequencies(["yes", "no"], loss=1, users=9).aggregate(b"report")',
+        "BadArgument",
+        "reports must be a list of messages (a single one too), or what randomize_many() gave; got 'bytes'.",
+    ),
+    (
+        'sf.local.frequencies(["yes", "no"], loss=1, users=9).aggregate(9)',
+        "BadArgument",
+        "reports must be a list of messages (a single one too), or what randomize_many() gave; got 'int'.",
+    ),
+    (
+        'sf.local.frequencies(["yes", "no"], loss=1, users=9).aggregate(sf.local.frequencies(["yes", "no"], '
+        'loss=2, users=9).randomize_many(["yes"]))',
+        "BadArgument",
+        "the reports must be of the same protocol, with the same parameters; got 'those of another'.",
+    ),
+    (
+        'sf.local.frequencies(["yes", "no"], loss=1, users=9).aggregate([]).plot()',
+        "BadArgument",
+        "the estimate must be of one report at least, to be drawn; got 0.",
+    ),
+    (
+        "sf.local.shuffled(sf.Pure(1), users=9)",
+        "BadArgument",
+        "protocol must be a local protocol, such as sf.local.frequencies(…) gives; got Pure(epsilon=1.0).",
+    ),
+    (
+        "sf.local.compare(sizes=[2, 10], loss=[1, 2], users=9)",
+        "BadArgument",
+        "sizes and loss must be several of one and a single one of the other; got '2 sizes, 2 losses'.",
+    ),
+    (
+        'sf.local.CoinSurvey("Did you?", truth=1.2)',
+        "BadArgument",
+        "truth must be between 0 and 1; got 1.2.",
+    ),
+    (
+        'sf.local.CoinSurvey("Did you?", truth=1)',
+        "BadArgument",
+        "truth must be less than 1, or answers hide nothing; got 1.",
+    ),
+    (
+        'sf.local.CoinSurvey("Did you?").answer("yes")',
+        "BadArgument",
+        "the true answer must be True or False; got something else.",
+    ),
+    (
+        'sf.local.CoinSurvey("Did you?").estimate(yes=0.4, answers=1000)',
+        "BadArgument",
+        "yes must be a whole number; got 0.4.",
+    ),
+    (
+        'sf.local.CoinSurvey("Did you?").estimate(yes=500, answers=400)',
+        "BadArgument",
+        "yes must be at most the number of answers, 400; got 500.",
+    ),
+    (
+        'sf.local.CoinSurvey("Did you?").people_for(error=5)',
+        "BadArgument",
+        "error must be less than 1/2: every share is that near to a half; got 5.",
+    ),
+    (
+        'sf.local.ChoiceSurvey("How?", "by bus")',
+        "BadArgument",
+        "choices must be a list of at least two texts; got 'by bus'.",
+    ),
+    (
+        'sf.local.Questionnaire.within(sf.Pure("0.01"), ["A?", "B?", "C?"], paper=True)',
+        "CannotCalibrate",
+        "an answer that keeps ε = 0.00333 is the truth too rarely for the coins here. Allow a larger loss, "
+        "or ask fewer questions.",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("code", "kind", "message"), MISTAKES, ids=[code for code, _, _ in MISTAKES])
 def test_first_mistakes(code: str, kind: str, message: str) -> None:
     with pytest.raises(getattr(sf.errors, kind)) as caught:
-        eval(code, {"sf": sf, "math": math})
+        eval(code, {"sf": sf, "math": math, "pl": pl})
     assert str(caught.value) == message
 
 

@@ -13,7 +13,7 @@ from side_by_side.stopwatch import report
 
 EPSILON = 1.0
 PEOPLE, VALUES = 100_000, 1_000
-FEW = {"grr": 100_000, "oue": 20_000, "olh": 2_000}
+FEW = {"grr": 100_000, "oue": 20_000, "olh": 2_000, "ss": 20_000, "sue": 20_000, "the": 20_000, "hr": 20_000}
 """How many people a slow contender serves: throughput is per person, errors are told times the number of people."""
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Callable
 from enum import StrEnum
+from importlib import import_module
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +16,7 @@ from rich.console import Console
 
 from sfumato.cli.audit import audit
 from sfumato.cli.codebook import app as codebook_app
-from sfumato.cli.exits import code_of, tell
+from sfumato.cli.exits import code_of, misused, tell
 from sfumato.cli.learn import app as learn_app
 from sfumato.cli.ledger import app as ledger_app
 from sfumato.cli.local import app as local_app
@@ -62,6 +64,8 @@ class Story(StrEnum):
 
     VISITS = "visits"
     CLASSROOM = "classroom"
+    MONA_LISA = "mona-lisa"
+    SURVEY = "survey"
 
 
 @app.command()
@@ -69,15 +73,33 @@ def demo(
     story: Annotated[Story, typer.Argument(help="Which story to tell.")] = Story.VISITS,
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for files and charts.")] = Path("sfumato-demo"),
+    ask: Annotated[bool, typer.Option("--ask", help="With survey: asks you, and tosses the coins in sight.")] = False,
 ) -> None:
-    """Shows sfumato at work: private SQL on made-up visits; or a class that leaks a grade, and a mean that does not."""
-    if story is Story.VISITS:
-        from sfumato.demo.visits_story import tell as told
-    else:
-        from sfumato.demo.classroom_story import tell as told
+    """Shows sfumato at work.
 
-    console = Console()
-    told(Console(width=min(WIDEST, console.width)), output=output)
+    visits: private SQL on made-up visits.
+
+    classroom: a class that leaks a grade, and a mean that does not.
+
+    mona-lisa: a portrait in which every pixel is uncertain.
+
+    survey: a question with two coins, and what a thousand answers say.
+    """
+    if ask and story is not Story.SURVEY:
+        misused("--ask goes with a survey: sfumato demo survey --ask")
+    console = Console(width=min(WIDEST, Console().width))
+    if ask:
+        from sfumato.demo.survey_story import ask as asked
+
+        asked(console)
+        return
+    teller(story)(console, output=output)
+
+
+def teller(story: Story) -> Callable[..., None]:
+    """Loads what tells a story."""
+    told: Callable[..., None] = import_module(f"sfumato.demo.{story.replace('-', '_')}_story").tell
+    return told
 
 
 app.command()(query)

@@ -4,11 +4,14 @@ from .choosing import Candidate, candidates, frequencies, why
 from .collecting.batches import Batch
 from .collecting.collector import Collector
 from .collecting.faults import StoreUnavailable
+from .comparing import Compared, Comparison, compare
 from .dbitflip import DBitFlip, dbitflip
+from .drawing import plot_value
 from .dropouts import Dropouts, dropouts
 from .filter_counts import DecodedTexts, FilterCounts
 from .forgery import Manipulation, Worst, manipulation
 from .frequency import Frequencies, FrequencyProtocol
+from .geometry import GeometryResponse, HadamardResponse
 from .hashing import LocalHashing
 from .heavy_hitters import HeavyHitters, heavy_hitters
 from .heavy_rounds import HeavyRounds, PrefixFrequencies, heavy_hitter_rounds
@@ -24,23 +27,31 @@ from .memoised import Memoised, loloha, memoised
 from .metric_responses import MetricResponse, metric_response
 from .one_of import OneOf
 from .one_true import OneTrue
+from .optimum import least_error
 from .pair_estimates import KeyValueEstimate
 from .pairs import KeyValues, key_values
 from .place_maps import PlaceDensity, PlaceRemap
 from .place_reports import Places, places
 from .protocol import LocalProtocol, Tally
+from .questionnaire import Questionnaire, truth_for
 from .range_estimates import RangeCount, RangeEstimate
 from .ranges import RangePlan, Ranges, range_plans, ranges
 from .rappor import Rappor, rappor
 from .reports import Layout, Rejected, Reports
 from .response import Response
+from .shuffle_gains import ShuffleGain, ShuffleGains, shuffle_gains
 from .shuffling import Shuffled, calibrated, shuffled, shuffled_loss
 from .signed import SignedResponse
 from .signs import HadamardSign
 from .sketches import CountMeanSketch, HadamardSketch
 from .spelled import WholeNumbers, Words
 from .stages import BitsAgain, NumberAgain, SameAgain
-from .survey import Belief, CoinSurvey, Deniability, SurveyEstimate, SurveyPlan
+from .subsets import SubsetSelection
+from .survey import Belief, CoinSurvey, Deniability
+from .survey_cheating import Cheating, find_cheating
+from .survey_choice import ChoiceEstimate, ChoiceSurvey
+from .survey_estimates import DoubtedShare, SurveyEstimate, SurveyPlan
+from .survey_plans import SurveySizes, survey_sizes
 from .text_counts import TextCounts
 from .tracked import Tracked, tracked
 from .unary import UnaryEncoding
@@ -56,16 +67,24 @@ __all__ = [
     "Belief",
     "BitsAgain",
     "Candidate",
+    "Cheating",
+    "ChoiceEstimate",
+    "ChoiceSurvey",
     "CoinSurvey",
     "Collector",
+    "Compared",
+    "Comparison",
     "CountMeanSketch",
     "DBitFlip",
     "DecodedTexts",
     "Deniability",
+    "DoubtedShare",
     "Dropouts",
     "FilterCounts",
     "Frequencies",
     "FrequencyProtocol",
+    "GeometryResponse",
+    "HadamardResponse",
     "HadamardSign",
     "HadamardSketch",
     "HeavyHitters",
@@ -97,6 +116,7 @@ __all__ = [
     "PlaceRemap",
     "Places",
     "PrefixFrequencies",
+    "Questionnaire",
     "RangeCount",
     "RangeEstimate",
     "RangePlan",
@@ -106,11 +126,15 @@ __all__ = [
     "Reports",
     "Response",
     "SameAgain",
+    "ShuffleGain",
+    "ShuffleGains",
     "Shuffled",
     "SignedResponse",
     "StoreUnavailable",
+    "SubsetSelection",
     "SurveyEstimate",
     "SurveyPlan",
+    "SurveySizes",
     "Tally",
     "TextCounts",
     "Tracked",
@@ -125,8 +149,10 @@ __all__ = [
     "attributes",
     "calibrated",
     "candidates",
+    "compare",
     "dbitflip",
     "dropouts",
+    "find_cheating",
     "frequencies",
     "heavy_hitter_rounds",
     "heavy_hitters",
@@ -134,17 +160,22 @@ __all__ = [
     "joint",
     "joint_plans",
     "key_values",
+    "least_error",
     "loloha",
     "manipulation",
     "memoised",
     "metric_response",
     "places",
+    "plot_value",
     "range_plans",
     "ranges",
     "rappor",
+    "shuffle_gains",
     "shuffled",
     "shuffled_loss",
+    "survey_sizes",
     "tracked",
+    "truth_for",
     "vectors",
     "why",
     "windowed",

@@ -12,6 +12,9 @@ from sfumato.errors import BadArgument
 from sfumato.exact import Number, lower, rational, upper
 from sfumato.local.device import WHOLE
 
+LEAST = Fraction(1, 10**9)
+"""The smallest ε of one report: with less, chances differ by not much more than the 2⁻⁵³ that they are multiples of."""
+
 MOST = 24
 """The largest ε of one report: with more, a report is the truth but once in ten thousand million times."""
 
@@ -21,10 +24,10 @@ def read_epsilon(loss: Pure | Number) -> Fraction:
     epsilon = loss.epsilon if isinstance(loss, Pure) else rational(loss, "loss") if _is_number(loss) else None
     if epsilon is None:
         raise BadArgument("loss", "a pure loss such as sf.Pure(1): a report on a device has no δ", loss)
-    if not 0 < epsilon <= MOST:
+    if not LEAST <= epsilon <= MOST:
         raise BadArgument(
             "the epsilon of a report",
-            f"above 0, where reports tell something, and at most {MOST}, where they hide it",
+            f"above 0 (at least 1e-9), where reports tell something, and at most {MOST}, where they hide it",
             float(epsilon),
         )
     return Fraction(epsilon)

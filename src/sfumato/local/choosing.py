@@ -13,16 +13,22 @@ from sfumato.exact import Number, integer
 from sfumato.local.chances import read_epsilon
 from sfumato.local.device import HEAD
 from sfumato.local.frequency import FrequencyProtocol
+from sfumato.local.geometry import GeometryResponse, HadamardResponse
 from sfumato.local.hashing import LocalHashing
+from sfumato.local.optimum import least_error
 from sfumato.local.response import Response
+from sfumato.local.subsets import SubsetSelection
 from sfumato.local.unary import UnaryEncoding
 from sfumato.local.values import Values
 
-CLOSE = Fraction(101, 100)
-"""Errors within 1 % of the least count as equal; then the shortest message decides."""
+CLOSE = Fraction(102, 100)
+"""Squared errors within 2 % of the least (so errors within 1 %) count as equal; then the shortest message decides."""
 
 CANDIDATES: dict[str, Callable[[Values, Pure], FrequencyProtocol]] = {
     "response": Response,
+    "subset selection": SubsetSelection,
+    "geometry response": GeometryResponse,
+    "hadamard response": HadamardResponse,
     "local hashing": LocalHashing,
     "optimized unary encoding": UnaryEncoding.optimized,
     "symmetric unary encoding": UnaryEncoding.symmetric,
@@ -34,12 +40,16 @@ CANDIDATES: dict[str, Callable[[Values, Pure], FrequencyProtocol]] = {
 @final
 @dataclass(frozen=True)
 class Candidate:
-    """One protocol that could be taken: its error as a share of people (root of the mean square), and its message."""
+    """One protocol that could be taken: its error as a share of people (root of the mean square), and its message.
+
+    ``least`` is the error that no private protocol can do without (`least_error`).
+    """
 
     name: str
     protocol: FrequencyProtocol
     error: float
     message_bytes: int
+    least: float
 
 
 def candidates(values: Sequence[Hashable] | Values, *, loss: Pure | Number, users: int) -> list[Candidate]:
@@ -50,19 +60,16 @@ def candidates(values: Sequence[Hashable] | Values, *, loss: Pure | Number, user
     """
     listed = values if isinstance(values, Values) else Values(values)
     people, cost = integer(users, "users", least=1), Pure(read_epsilon(loss))
-    found = []
-    for name, build in CANDIDATES.items():
-        protocol = build(listed, cost)
-        error = float(protocol.mean_squared_error(users=people)) ** 0.5
-        found.append(Candidate(name, protocol, error, HEAD + protocol.layout.size))
-    least = min(one.error for one in found)
+    protocols = {name: build(listed, cost) for name, build in CANDIDATES.items()}
+    errors = {name: protocol.mean_squared_error(users=people) for name, protocol in protocols.items()}
+    enough, least = CLOSE * min(errors.values()), float(least_error(len(listed), loss=cost, users=people)) ** 0.5
+    found = [
+        Candidate(name, protocol, float(errors[name]) ** 0.5, HEAD + protocol.layout.size, least)
+        for name, protocol in protocols.items()
+    ]
     return sorted(
         found,
-        key=lambda one: (
-            one.error > least * float(CLOSE),
-            one.message_bytes if one.error <= least * float(CLOSE) else 0,
-            one.error,
-        ),
+        key=lambda one: (0, one.message_bytes, one.error) if errors[one.name] <= enough else (1, one.error),
     )
 
 
@@ -87,12 +94,14 @@ def frequencies(
 def why(values: Sequence[Hashable], *, loss: Pure | Number, users: int) -> str:
     """Says in words which protocol fits best, by how much, and what the others would do.
 
+    Next to each error stands what it is times the least that any private protocol can have (`least_error`).
+
     >>> print(why(range(3), loss=1, users=1000).splitlines()[0])
-    response: each share is off by .0381 (root mean square), in messages of 6 bytes
+    response: each share is off by .0381 (root mean square), 1.000 times the least possible, in messages of 6 bytes
     """
-    lines = [
+    return "\n".join(
         f"{one.name}: each share is off by {one.error:.3g}".replace("0.", ".")
-        + f" (root mean square), in messages of {one.message_bytes} bytes"
+        + f" (root mean square), {one.error / one.least:.3f} times the least possible,"
+        + f" in messages of {one.message_bytes} bytes"
         for one in candidates(values, loss=loss, users=users)
-    ]
-    return "\n".join(lines)
+    )

@@ -24,6 +24,12 @@ LARGEST_TABLE = 64
 LARGEST_ORDER = 1 << 14
 """No field has more elements."""
 
+AT_ONCE = 1 << 18
+"""Products of vectors are worked out so many at a time, which stay in the processor's cache."""
+
+GATHERED = 8
+"""What a product of two vectors costs, in steps of the transform of all."""
+
 
 @lru_cache(maxsize=1)
 def orders() -> tuple[int, ...]:
@@ -135,12 +141,51 @@ def point_codes(order: int, count: int) -> NDArray[np.int64]:
     return np.concatenate([np.arange(block.start, block.stop, dtype=np.int64) for block in blocks])[:count]
 
 
+def codes_of(order: int, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The vectors of points at such places.
+
+    >>> codes_of(3, np.array([0, 3, 5])).tolist()
+    [1, 5, 10]
+    """
+    firsts, powers = _blocks(order)
+    block = np.searchsorted(firsts, places, side="right") - 1
+    codes: NDArray[np.int64] = places + (powers - firsts)[block]
+    return codes
+
+
+def places_of(order: int, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The places of points: `codes_of` the other way round."""
+    firsts, powers = _blocks(order)
+    block = np.searchsorted(powers, codes, side="right") - 1
+    places: NDArray[np.int64] = codes - (powers - firsts)[block]
+    return places
+
+
+def leading(order: int, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The weight of the 1 that points end in: the highest power of the order in each vector.
+
+    >>> leading(3, np.array([1, 5, 10])).tolist()
+    [1, 3, 9]
+    """
+    powers = _blocks(order)[1]
+    found: NDArray[np.int64] = powers[np.searchsorted(powers, codes, side="right") - 1]
+    return found
+
+
+@lru_cache(maxsize=64)
+def _blocks(order: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The place of the first point of each length, and its vector: a power of the order."""
+    powers = [1]
+    while powers[-1] * order < 1 << 62:
+        powers.append(powers[-1] * order)
+    return np.array([points_of(order, at) for at in range(len(powers))]), np.array(powers)
+
+
 def hyperplane_counts(counts: NDArray[np.int64], of: Field, length: int, points: int) -> NDArray[np.int64]:
     """For the first points c: how many of the counted (s, b) have ⟨s, c⟩ = b; whole numbers, without any rounding.
 
     ``counts`` are by s (order^length rows) and b. The last entry of s is dealt with first: for points that end there in
-    a 1 it goes into b, for all others it is summed over. Then one entry of s after the other is exchanged for one of c:
-    new[…, c, b] = Σ_s old[…, s, b + s c], which costs as much as there are counts, times the order.
+    a 1 it goes into b, for all others it is summed over.
     """
     order, found = of.order, []
     every = np.arange(order)
@@ -148,17 +193,67 @@ def hyperplane_counts(counts: NDArray[np.int64], of: Field, length: int, points:
     table = np.ascontiguousarray(counts.reshape(-1, order).T)  # [b, s]
     for size in range(length - 1, -1, -1):
         by_last = table.reshape(order, order, order**size)
-        if points > points_of(order, size):
+        wanted = min(points - points_of(order, size), order**size)
+        if wanted > 0:
             folded = np.zeros((order, order**size), dtype=np.int64)
             for last in range(order):
                 folded += by_last[shifted[last], last]
-            found.append(_exchanged(folded, of, size))
+            found.append(_inner_counts(folded, of, size, wanted))
         table = by_last.sum(axis=1)
-    return np.concatenate(found[::-1])[:points]
+    return np.concatenate(found[::-1])
+
+
+def plane_counts(counts: NDArray[np.int64], of: Field, length: int, points: int) -> NDArray[np.int64]:
+    """For the first points c: how many of the counted points lie in the plane of c; whole numbers, without rounding.
+
+    Let c be a 1 behind the j digits of a. Of a vector y of the length the highest j digits are h, and the one below
+    them is b. It lies in the plane of c if ⟨h, a⟩ = b. ``counts`` are of all points y, in order.
+    """
+    order, found = of.order, []
+    table = np.zeros(order**length, dtype=np.int64)
+    table[codes_of(order, np.arange(len(counts)))] = counts
+    for size in range(length - 1, -1, -1):
+        wanted = min(points - points_of(order, size), order**size)
+        if wanted > 0:
+            found.append(_inner_counts(np.ascontiguousarray(table.reshape(-1, order).T), of, size, wanted))
+        table = table.reshape(-1, order).sum(axis=1)  # what is below b is summed over
+    return np.concatenate(found[::-1])
+
+
+def _inner_counts(table: NDArray[np.int64], of: Field, length: int, wanted: int) -> NDArray[np.int64]:
+    """Σ_s table[⟨s, c⟩, s] for the first vectors c of a length, where [b, s] counts those with seed s and bucket b.
+
+    For all vectors at once, or, where few are wanted or few seeds came, for each by itself.
+    """
+    came = np.flatnonzero(table.any(axis=0))
+    if GATHERED * wanted * len(came) < length * of.order ** (length + 2):
+        return _gathered(table, of, length, wanted, came)
+    return _exchanged(table, of, length)[:wanted]
+
+
+def _gathered(
+    table: NDArray[np.int64], of: Field, length: int, wanted: int, seeds: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The counts of `_inner_counts` for each vector by itself, from the seeds that came."""
+    order, total, every = of.order, np.zeros(wanted, dtype=np.int64), np.arange(wanted)
+    step = max(1, AT_ONCE // max(1, wanted))
+    for start in range(0, len(seeds), step):
+        some = seeds[start : start + step]
+        products, left, right = np.zeros((len(some), wanted), dtype=np.int64), some, every
+        for _ in range(length):
+            one, two = (left % order)[:, None], (right % order)[None, :]
+            products = products + one * two if order == of.prime else of.plus(products, of.times(one, two))
+            left, right = left // order, right // order
+        total += table[products % order, some[:, None]].sum(axis=0)
+    return total
 
 
 def _exchanged(table: NDArray[np.int64], of: Field, length: int) -> NDArray[np.int64]:
-    """Σ_s table[⟨s, c⟩, s] for every c of a length, where [b, s] counts those with seed s and bucket b."""
+    """The counts of `_inner_counts` for every vector c of the length.
+
+    One entry of s after the other is exchanged for one of c: new[…, c, b] = Σ_s old[…, s, b + s c], which costs as much
+    as there are counts, times the order.
+    """
     order, every = of.order, np.arange(of.order)
     moved = of.times(every[:, None], every[None, :])  # [c, s] → s c
     for _ in range(length):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sfumato.accounting.losses.measures import Pure
 from sfumato.exact import Number
@@ -24,6 +24,11 @@ from sfumato.local.protocol import LocalProtocol, Tally
 from sfumato.local.published import listed_domain
 from sfumato.local.reports import NONE_REJECTED, Rejected
 from sfumato.local.values import Values
+from sfumato.release.render.displayed import Displayed
+
+if TYPE_CHECKING:
+    from sfumato.charts.canvas import Chart
+    from sfumato.release.render.document import Document
 
 if TYPE_CHECKING:
     from sfumato.local.leaders import Leader
@@ -99,8 +104,8 @@ def support_variance(truth: Fraction, other: Fraction, users: int, count: Fracti
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Frequencies:
+@dataclass(frozen=True, eq=False, repr=False)
+class Frequencies(Displayed):
     """Estimated counts of all values, with the errors that chance has made.
 
     Counts are unbiased and may be negative, or more than there are people; `consistent` gives counts that are neither,
@@ -147,17 +152,24 @@ class Frequencies:
         chances = (self.supports_truth, self.supports_other)
         return score_interval(self.support, self.users, chances, read_confidence(confidence))
 
-    def consistent(self, method: str = "norm_sub") -> NDArray[np.float64]:
-        """Counts that are not negative and add up to the number of people: post-processing, at no cost.
+    def consistent(self, method: str = "empirical_bayes") -> NDArray[np.float64]:
+        """Counts that are not negative and add up to the number of people: post-processing, at no cost in privacy.
 
-        ``"norm_sub"`` subtracts one number from all and cuts at 0: the nearest such counts in the sum of squares, and
-        the maximum-likelihood ones where noise is normal and alike. ``"base_cut"`` keeps only counts that stand out of
-        the noise (of more than their number of values would show by chance once in twenty), which suits domains where
-        most values are nobody's; ``"power_law"`` shrinks counts towards a power law fitted to the largest of them.
+        ``"empirical_bayes"`` estimates from all counts how counts are distributed, and takes the mean that is left of
+        each. As a mean over shapes of data, sizes and losses its squared error was the least that was measured, and a
+        small part of that of others where noise is large and most values are alike: the page on local privacy has the
+        table. It shrinks counts, so that the largest are rather too small, and intervals do not belong to it.
+
+        ``"norm_sub"`` subtracts one number from all and cuts at 0: the nearest possible counts in the sum of squares.
+        ``"norm_mul"`` cuts at 0 and scales. ``"likelihood"`` is the maximum of the likelihood: exact where a report
+        supports one value, else as if values were told of independently. ``"base_cut"`` keeps only counts that stand
+        out of the noise (of more than their number of values would show by chance once in twenty), which suits domains
+        where most values are nobody's. ``"power_law"`` takes sorted counts for a power law and fits its exponent.
         """
-        from sfumato.local.consistency import consistent
+        from sfumato.local.consistency import Seen, consistent
 
-        return consistent(self.counts, self.users, float(self.deviations[0]) if len(self.counts) else 0.0, method)
+        seen = Seen(self.support.astype(np.float64), self.users, float(self.supports_truth), float(self.supports_other))
+        return consistent(seen, method)
 
     def leaders(self, k: int, *, confidence: Number = Fraction(95, 100)) -> list[Leader]:
         """The k values with the largest counts, and which of them are among the k largest in truth.
@@ -182,7 +194,20 @@ class Frequencies:
             for place, count in enumerate(self.counts)
         ]
 
-    def __str__(self) -> str:
-        width = float(np.mean(self.deviations)) * 1.96 if len(self.counts) else 0.0
-        first = ", ".join(f"{value}: {count:.0f}" for value, count in self.top(3))
-        return f"{len(self.values)} values of {self.users} people, each ± {width:.0f} (95%), {self.loss}; {first}, …"
+    def document(self) -> Document:
+        """The largest counts with their intervals: `print` shows them as text, notebooks as HTML."""
+        from sfumato.local.drawing import frequency_sheet
+
+        return frequency_sheet(self)
+
+    def plot(
+        self,
+        *,
+        truth: Mapping[Hashable, Number] | ArrayLike | None = None,
+        confidence: Number = Fraction(95, 100),
+        title: str | None = None,
+    ) -> Chart:
+        """Draws the estimated shares with their intervals; beside them true counts, where those are known."""
+        from sfumato.local.drawing import plot_frequencies
+
+        return plot_frequencies(self, truth=truth, confidence=confidence, title=title)

@@ -114,6 +114,9 @@ NONE_REJECTED = Rejected()
 
 def read_messages(messages: Iterable[bytes], head: bytes, layout: Layout) -> Iterator[tuple[Reports, Rejected]]:
     """Reads messages in pieces; what no device could have sent is left out and counted."""
+    if isinstance(messages, str | bytes | bytearray | memoryview) or not isinstance(messages, Iterable):
+        must = "a list of messages (a single one too), or what randomize_many() gave"
+        raise BadArgument("reports", must, type(messages).__name__)
     source = iter(messages)
     while piece := list(islice(source, AT_ONCE)):
         reports, _, rejected = read_piece(piece, head, layout)

@@ -158,7 +158,7 @@ class CountMeanSketch(SketchProtocol):
                 report; the number of rows, and of buckets of a row, a power of 2; how long texts may be
     Guarantee:  P(report | text) ≤ e^ε P(report | other text), whatever the hash functions: nothing rests on them
                 (proofs/local_sketches.md#rows); reached up to 2⁻⁵³ if two texts are apart in some row
-    Cost:       about 1.5 ns a bit and 1 µs for each text in each sixteen rows; messages of a bit for each bucket
+    Cost:       about 2.5 ns a bit and 1 µs for each text in each sixteen rows; messages of a bit for each bucket
     Best:       from ε = 2 on, where messages may be long; variance 4 e^ε / (e^ε − 1)² a person, plus collisions
 
     >>> CountMeanSketch("names", Pure(1)).layout.size
@@ -196,7 +196,7 @@ class HadamardSketch(SketchProtocol):
                 report; the number of rows, and of buckets of a row, a power of 2; how long texts may be
     Guarantee:  P(report | text) ≤ e^ε P(report | other text), whatever the hash functions: nothing rests on them
                 (proofs/local_sketches.md#rows); reached up to 2⁻⁵³ if two texts are apart in some row
-    Cost:       about 0.2 µs a report for many, and 1 µs for each text in each sixteen rows; messages of 8 bytes
+    Cost:       about 0.3 µs a report for many, and 1 µs for each text in each sixteen rows; messages of 8 bytes
     Best:       for short messages; variance ((e^ε + 1) / (e^ε − 1))² a person, plus that of collisions
 
     >>> HadamardSketch("names", Pure(1)).layout.size

@@ -8,76 +8,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sfumato.accounting.losses.measures import Pure
-from sfumato.accounting.meaning.proportions import probability_bounds
 from sfumato.entropy import Entropy, system
-from sfumato.errors import BadArgument, CannotCalibrate, Unseen
-from sfumato.exact import Number, digits_up, integer, positive, probability
+from sfumato.errors import BadArgument, Unseen
+from sfumato.exact import Number, digits_up, integer, probability
+from sfumato.local.survey_estimates import (
+    SURE,
+    SurveyEstimate,
+    SurveyPlan,
+    planned,
+    reach,
+    read_confidence,
+    read_count,
+    read_truth,
+)
 from sfumato.local.survey_paper import sheet
-from sfumato.mechanisms.estimators import estimated_share
 from sfumato.mechanisms.randomized_response import (
     ResponseOdds,
     coin_flip_probability,
     offset_sampler,
     response_loss,
 )
-from sfumato.mechanisms.response_accuracy import response_variance
 from sfumato.noise.sampling import draw_array
 
-SURE = Fraction(95, 100)
 PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
-MOST_PEOPLE = 10**12
-"""Plans that need more people than this are refused."""
-
-
-@final
-@dataclass(frozen=True)
-class SurveyEstimate:
-    """What answers say about the true share of yes: an unbiased estimate, its variance, and an interval that covers.
-
-    The share may leave 0 … 1, which is the price of being right on average; the interval does not. ``variance`` is that
-    of the coins alone, exact whatever the truth of those who answered. The interval holds the true share, of those who
-    answered and of the population that they were drawn from at random, with the confidence at least: it asks which
-    shares of yes answers Clopper and Pearson (1934) would not reject, and inverts the coins.
-    """
-
-    yes: int
-    answers: int
-    share: Fraction
-    variance: Fraction
-    interval: tuple[Fraction, Fraction]
-    confidence: Fraction
-
-    def __str__(self) -> str:
-        low, high = (float(end) for end in self.interval)
-        sure = f"{float(self.confidence):.4g}"
-        return (
-            f"{float(self.share):.1%} yes, of {self.answers:,} answers; {low:.1%} … {high:.1%} with confidence {sure}"
-        )
-
-
-@final
-@dataclass(frozen=True)
-class SurveyPlan:
-    """How many people a survey needs, and how many a direct question would: the price of privacy in people."""
-
-    error: Fraction
-    confidence: Fraction
-    people: int
-    direct: int
-    loss: Pure
-
-    def __str__(self) -> str:
-        return (
-            f"{self.people:,} people for ± {float(self.error):.4g} with confidence {float(self.confidence):.4g}, at "
-            f"{self.loss} each; asked directly, without privacy, {self.direct:,} would do"
-        )
 
 
 @final
@@ -103,10 +62,12 @@ class Deniability:
     def __str__(self) -> str:
         lie, factor = 1 - self.reported, digits_up(self.factor, 4)
         lines = [
-            f"A yes proves nothing: {_share(lie)} of those for whom the truth is no say yes, because a coin said so.",
+            "A yes proves nothing:",
+            f"{_share(lie)} of those for whom the truth is no say yes, because a coin said so.",
             f"A no proves nothing: {_share(lie)} of those for whom the truth is yes say no.",
-            f"An answer changes the odds of the truth by a factor of {factor} at most, for everybody and whatever they",
-            "knew before. In numbers, the probability that the truth is yes:",
+            f"An answer changes the odds of the truth by a factor of {factor} at most,",
+            "for everybody and whatever they knew before. In numbers, the probability",
+            "that the truth is yes:",
             "",
             f"  {'before':>8}  {'after a yes':>12}  {'after a no':>12}",
         ]
@@ -116,7 +77,8 @@ class Deniability:
         ]
         lines += [
             "",
-            "This holds for one answer. A second answer with new coins multiplies the factors: answer once.",
+            "This holds for one answer. A second one with new coins multiplies the",
+            "factors: answer once.",
         ]
         return "\n".join(lines)
 
@@ -143,11 +105,7 @@ class CoinSurvey:
     def __post_init__(self) -> None:
         if not isinstance(self.question, str) or not self.question.strip():
             raise BadArgument("question", "a question in words", self.question)
-        first = probability(self.truth, "truth")
-        if first == 0:
-            raise BadArgument("truth", "greater than 0, or answers say nothing", self.truth)
-        if first == 1:
-            raise BadArgument("truth", "less than 1, or answers hide nothing", self.truth)
+        first = read_truth(self.truth)
         object.__setattr__(self, "question", " ".join(self.question.split()))
         object.__setattr__(self, "truth", first)
 
@@ -212,19 +170,9 @@ class CoinSurvey:
 
     def estimate(self, *, yes: int, answers: int, confidence: Number = SURE) -> SurveyEstimate:
         """Estimates the true share of yes from answers; see `SurveyEstimate` for what is promised."""
-        heard, sure = integer(answers, "answers", least=1), _confidence(confidence)
-        said = integer(yes, "yes", least=0)
-        if said > heard:
-            raise BadArgument("yes", f"at most the number of answers, {heard:,}", yes)
-        low, high = (self._inverted(end) for end in probability_bounds(said, heard, sure))
-        return SurveyEstimate(
-            yes=said,
-            answers=heard,
-            share=estimated_share(said, of=heard, p=self.reported),
-            variance=response_variance(self.reported, size=heard),
-            interval=(_within(low), _within(high)),
-            confidence=sure,
-        )
+        heard = integer(answers, "answers", least=1)
+        said, sure = read_count(yes, "yes", of=heard), read_confidence(confidence)
+        return SurveyEstimate.of(said, heard, truth=self.reported, lie=1 - self.reported, confidence=sure)
 
     def variance_at(self, share: Number, *, answers: int) -> Fraction:
         """The exact variance of the estimate when people are drawn at random from a population with a share of yes."""
@@ -238,16 +186,12 @@ class CoinSurvey:
         >>> plan.people, plan.direct
         (1574, 402)
         """
-        within, sure = positive(error, "error"), _confidence(confidence)
-        if within >= Fraction(1, 2):
-            raise BadArgument("error", "less than 1/2: every share is that near to a half", error)
-        people, direct = (_fewest(within, first=first, sure=sure) for first in (self._first, Fraction(1)))
-        return SurveyPlan(within, sure, people, direct, self.loss)
+        return planned(error=error, confidence=confidence, gain=self._first, loss=self.loss)
 
     def error_for(self, *, people: int, confidence: Number = SURE) -> Fraction:
         """The error to plan with when so many answer: half the length of the longest interval of `estimate`."""
-        asked, sure = integer(people, "people", least=1), _confidence(confidence)
-        return min(_reach(asked, first=self._first, sure=sure), Fraction(1, 2))
+        asked, sure = integer(people, "people", least=1), read_confidence(confidence)
+        return min(reach(asked, gain=self._first, sure=sure), Fraction(1, 2))
 
     @property
     def _first(self) -> Fraction:
@@ -261,47 +205,10 @@ class CoinSurvey:
     def _factor(self) -> Fraction:
         return self.reported / (1 - self.reported)
 
-    def _inverted(self, share: Fraction) -> Fraction:
-        return (share - (1 - self.reported)) / self._first
-
     def _believed(self, prior: Fraction) -> Belief:
         yes = prior * self.reported / self.expected_share(prior)
         no = prior * (1 - self.reported) / (1 - self.expected_share(prior))
         return Belief(prior, yes, no)
-
-
-def _confidence(value: Number) -> Fraction:
-    sure = probability(value, "confidence")
-    if not Fraction(1, 2) <= sure < 1:
-        raise BadArgument("confidence", "at least 1/2 and less than 1", value)
-    return sure
-
-
-def _reach(people: int, *, first: Fraction, sure: Fraction) -> Fraction:
-    """Half the length of the longest interval: where half of the answers are yes, or nearly."""
-    low, high = probability_bounds(people // 2, people, sure)
-    return (high - low) / (2 * first)
-
-
-def _fewest(error: Fraction, *, first: Fraction, sure: Fraction) -> int:
-    reach = partial(_reach, first=first, sure=sure)
-    enough = 1
-    while reach(enough) > error:
-        enough *= 2
-        if enough > MOST_PEOPLE:
-            raise CannotCalibrate(
-                f"an error of {float(error):.3g} needs more than {MOST_PEOPLE:,} people. "
-                "Allow a larger error, or let more answers be the truth."
-            )
-    few = enough // 2
-    while enough - few > 1:
-        middle = (few + enough) // 2
-        few, enough = (few, middle) if reach(middle) <= error else (middle, enough)
-    return enough
-
-
-def _within(share: Fraction) -> Fraction:
-    return min(max(share, Fraction(0)), Fraction(1))
 
 
 def _share(value: Fraction) -> str:

@@ -55,8 +55,8 @@ class Tracked(LocalProtocol[LinearCounts]):
     Cost:       messages of a byte and a bit for each step
     Best:       few changes over many steps; for small ε, deviations up to 2 k log₂(2 steps) √n / ε
 
-    >>> Tracked(8, 2, Pure(1)).layout
-    Layout(cells=4, bits=8, ones=None, parts=())
+    >>> Tracked(8, 2, Pure(1)).layout.cells
+    4
     """
 
     steps: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -64,7 +64,10 @@ class Values:
         return found
 
     def places(self, values: Any) -> NDArray[np.int64]:
-        """The places of many values."""
+        """The places of many values, one of each person."""
+        if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable) or hasattr(values, "columns"):
+            must = "one value of each person: a list, an array, or one column of a table"
+            raise BadArgument("values", must, type(values).__name__)
         array = np.asarray(values) if not isinstance(values, list | tuple) or isinstance(self.listed, range) else None
         listed = self.listed
         if array is not None and array.ndim == 1 and array.dtype.kind in "iu" and isinstance(listed, range):

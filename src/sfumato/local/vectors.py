@@ -40,8 +40,9 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 def directions_of(key: int, cells: NDArray[np.int64], size: int) -> NDArray[np.float64]:
     """The public directions of cells, one a row: the same numbers as `device.direction` makes, but for last digits."""
     pairs = (size + 1) >> 1
-    first = np.uint64(2) * (cells.astype(np.uint64)[:, None] * np.uint64(pairs) + np.arange(pairs, dtype=np.uint64))
-    ones, twos = _mixed(key, first), _mixed(key, first + np.uint64(1))
+    every: NDArray[np.uint64] = np.arange(pairs, dtype=np.uint64) + cells.astype(np.uint64)[:, None] * np.uint64(pairs)
+    first: NDArray[np.uint64] = every << np.uint64(1)
+    ones, twos = _mixed(key, first), _mixed(key, first | np.uint64(1))
     lengths = np.sqrt(-2 * np.log(((ones >> np.uint64(11)) + np.uint64(1)).astype(np.float64) / WHOLE))
     angles = 2 * math.pi * ((twos >> np.uint64(11)).astype(np.float64) / WHOLE)
     entries = np.empty((len(cells), 2 * pairs))

@@ -228,7 +228,7 @@ BAD: dict[str, tuple[Any, str]] = {
     "endless loss": (lambda: local.rappor(lifetime=math.inf), "finite"),
     "not a number": (lambda: local.rappor(lifetime=math.nan), "finite"),
     "a δ": (lambda: local.tracked(steps=4, changes=1, loss=sf.Approx(1, 1e-6)), "pure loss"),  # type: ignore[arg-type]
-    "tiny report": (lambda: local.memoised(Response(YES, sf.Pure(1)), report="1e-17"), "tells anything at all"),
+    "tiny report": (lambda: local.memoised(Response(YES, sf.Pure(1)), report="1e-17"), "at least 1e-9"),
     "no permanent protocol": (lambda: local.memoised("response"), "a Response, a UnaryEncoding or a LocalHashing"),  # type: ignore[arg-type]
     "wrong stage": (lambda: Memoised(Response(YES, sf.Pure(1)), BitsAgain(3 << 51, 1)), "a NumberAgain that fits"),
     "wrong options": (lambda: Memoised(Response(YES, sf.Pure(1)), NumberAgain(3, 1)), "a NumberAgain that fits"),

@@ -7,14 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits, load_wine
+from sklearn.datasets import load_digits
 
 import sfumato as sf
 from sfumato import local
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument
 from sfumato.local.choosing import CANDIDATES
-from sfumato.local.consistency import norm_sub
 from sfumato.local.frequency import Frequencies
 from sfumato.local.reports import Rejected
 
@@ -96,6 +95,7 @@ def test_nobody_and_one_person() -> None:
         ("abc", 1, "a list or a range"),
         (range(3), 0, "above 0"),
         (range(3), -1, "above 0"),
+        (range(3), 1e-17, "at least 1e-9"),
         (range(3), 25, "at most 24"),
         (range(3), math.nan, "finite"),
         (range(3), math.inf, "finite"),
@@ -172,16 +172,3 @@ def test_intervals_cover(truth: int) -> None:
     covered = law[(low <= truth) & (truth <= high)].sum()
     assert covered > 0.895
     assert truth in (0, 200) or covered < 0.97
-
-
-def test_consistent_counts_are_possible() -> None:
-    labels = load_wine().target
-    protocol = local.frequencies(range(40), loss=1, users=len(labels))
-    estimate = protocol.aggregate(protocol.randomize_many(labels, entropy=ReplayEntropy(6)))
-    for method in ("norm_sub", "base_cut", "power_law"):
-        counts = estimate.consistent(method)
-        assert counts.min() >= 0 and counts.sum() == pytest.approx(len(labels))
-    assert norm_sub(np.array([-5.0, -7.0]), 3).tolist() == [2.5, 0.5]
-    with pytest.raises(BadArgument, match="norm_sub"):
-        estimate.consistent("other")
-    assert len(estimate.rows()) == 40 and "people" in str(estimate)

@@ -14,7 +14,6 @@ The folder stands alone: it can be copied to a device. Its twin in JavaScript is
 """
 
 # Their randomizers enter themselves.
-# Their randomizers enter themselves.
 from . import again, answers, choices, codes, compound, directions, pairs, sets, signs, sketches, spellings, steps
 from .again import REMEMBERING, VIEWS
 from .client import Client

@@ -69,3 +69,50 @@ def hashed(recipe: Recipe, value: Any, coins: Coins) -> Drawn:
     seed = coins.below(recipe["cells"] // order)
     told = coins.chance(recipe["truth"])
     return seed * order + (inner_product(recipe, seed, point_of(order, value)[0]) if told else coins.below(order)), 0
+
+
+@randomizer("plane")
+def plane(recipe: Recipe, value: Any, coins: Coins) -> Drawn:
+    """A point whose entry at the place of the value is the inner product of its later ones with the value's code.
+
+    That is so for all points of a hyperplane: one of them is drawn with some chance, else one of all other points. A
+    point is a row of digits whose highest that is not 0 is 1.
+    """
+    order, cells = recipe["order"], recipe["cells"]
+    code, block = point_of(order, value)
+    inside, outside = (cells - 1) // order, cells - (cells - 1) // order
+    below = outside // block  # the weight of the entry at the place of the value
+    if coins.chance(recipe["truth"]):
+        later, low = divmod(point_of(order, coins.below(inside))[0], below)
+        more = 0
+    else:
+        drawn, low = divmod(coins.below(outside), below)
+        later, more = (
+            (point_of(order, (drawn - 1) // (order - 1))[0], (drawn - 1) % (order - 1) + 1) if drawn else (0, 1)
+        )
+    entry = _sum(recipe, inner_product(recipe, later, code), more)
+    return _place_of(order, low + below * (entry + order * later)), 0
+
+
+def _sum(recipe: Recipe, one: int, two: int) -> int:
+    if recipe["order"] == recipe["prime"]:
+        return int((one + two) % recipe["order"])
+    return field_tables(recipe["prime"], recipe["polynomial"])[0][int(one * recipe["order"] + two)]
+
+
+def _place_of(order: int, code: int) -> int:
+    """The place of a point: `point_of` the other way round."""
+    place, block = 0, 1
+    while code >= block * order:
+        place += block
+        block *= order
+    return place + code - block
+
+
+@randomizer("hadamard")
+def hadamard(recipe: Recipe, value: Any, coins: Coins) -> Drawn:
+    """A row of bits, any of those that have an even number in common with the code of the value, or an odd one."""
+    code, block = point_of(2, value)
+    drawn = coins.below(recipe["cells"])
+    odd = not coins.chance(recipe["truth"])
+    return (drawn if (drawn & code).bit_count() & 1 == odd else drawn ^ block), 0

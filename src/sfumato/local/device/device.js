@@ -541,6 +541,73 @@ function pairs(recipe, listed, coins) {
   return draw(recipe.part, 2 * key + (coins.chance(high) ? 1 : 0), coins);
 }
 
+/** How many bits of a whole number are 1. */
+const bitCount = word => word.toString(2).replaceAll("0", "").length;
+
+/** The set bit that so many lower ones are set below. */
+function setBit(word, rank) {
+  const digits = word.toString(2);
+  let left = Number(rank);
+  for (let at = digits.length - 1; ; at--) {
+    if (digits[at] === "1" && left-- === 0) return 1n << BigInt(digits.length - 1 - at);
+  }
+}
+
+function subset(recipe, place, coins) {
+  const own = 1n << BigInt(place);
+  const others = ones(recipe.bits) ^ own;
+  const told = coins.chance(recipe.truth);
+  const wanted = recipe.ones - (told ? 1 : 0);
+  const near = ((BigInt(recipe.ones) << 8n) / BigInt(recipe.bits)) << BigInt(BITS - 8);
+  let drawn = coins.many(recipe.bits, near) & others;
+  for (let count = bitCount(drawn); count !== wanted; count += count > wanted ? -1 : 1) {
+    const open = count > wanted ? drawn : others ^ drawn;
+    drawn ^= setBit(open, coins.below(bitCount(open)));
+  }
+  return [0n, told ? drawn | own : drawn];
+}
+
+/** The place of a point: `point` the other way round. */
+function placeOf(order, code) {
+  let place = 0n;
+  let block = 1n;
+  for (; code >= block * order; block *= order) place += block;
+  return place + code - block;
+}
+
+/** A point whose entry at the place of the value is the inner product of its later ones with the value's code, or not. */
+function plane(recipe, place, coins) {
+  const order = BigInt(recipe.order);
+  const cells = BigInt(recipe.cells);
+  const code = point(order, BigInt(place));
+  const inside = (cells - 1n) / order;
+  const outside = cells - inside;
+  let below = outside; // the weight of the entry at the place of the value
+  for (let rest = code / order; rest > 0n; rest /= order) below /= order;
+  let [later, low, more] = [0n, 0n, 0n];
+  if (coins.chance(recipe.truth)) {
+    const drawn = point(order, coins.below(inside));
+    [later, low] = [drawn / below, drawn % below];
+  } else {
+    const drawn = coins.below(outside);
+    const rest = drawn / below;
+    low = drawn % below;
+    [later, more] = rest > 0n ? [point(order, (rest - 1n) / (order - 1n)), ((rest - 1n) % (order - 1n)) + 1n] : [0n, 1n];
+  }
+  const first = inner(recipe, later, code);
+  const sums = recipe.order === recipe.prime ? null : fieldTables(recipe.prime, recipe.polynomial)[0];
+  const entry = sums ? BigInt(sums[Number(first * order + more)]) : (first + more) % order;
+  return [placeOf(order, low + below * (entry + order * later)), 0n];
+}
+
+function hadamard(recipe, place, coins) {
+  const code = point(2n, BigInt(place));
+  const drawn = coins.below(recipe.cells);
+  const odd = coins.chance(recipe.truth) ? 0 : 1;
+  if (bitCount(drawn & code) % 2 === odd) return [drawn, 0n];
+  return [drawn ^ (1n << BigInt(bitLength(code) - 1)), 0n];
+}
+
 /** How a report is drawn, by the kind of recipe. */
 export const KINDS = new Map([
   ["response", response],
@@ -563,12 +630,16 @@ export const KINDS = new Map([
   ["one true", oneTrue],
   ["signs", signs],
   ["pairs", pairs],
+  ["subset", subset],
+  ["plane", plane],
+  ["hadamard", hadamard],
 ]);
 
 /** Which entry of a recipe says how many values there are, for kinds where one does. */
 const OPTIONS = new Map([
   ["response", "cells"],
   ["bits", "bits"],
+  ["subset", "bits"],
 ]);
 
 /** Draws one report: its whole number and its bits. */

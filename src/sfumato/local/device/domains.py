@@ -48,7 +48,7 @@ def _each(domain: Domain, recipe: Recipe) -> Reader:
     return read
 
 
-_OPTIONS = {"response": "cells", "bits": "bits"}
+_OPTIONS = {"response": "cells", "bits": "bits", "subset": "bits"}
 """Which entry of a recipe says how many values there are, for kinds where one does."""
 
 
