@@ -59,6 +59,7 @@ def shuffled_epsilon(epsilon0: Number | Hides, *, reports: int, delta: Number) -
 
     >>> round(float(shuffled_epsilon(1, reports=10_000, delta=1e-6)), 5)
     0.04321
+    >>> from sfumato.accounting.events import Hiding
     >>> round(float(shuffled_epsilon(Hiding.of_response(10, "1/4"), reports=10_000, delta=1e-6)), 5)
     0.02705
     """
