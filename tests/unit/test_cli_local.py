@@ -94,7 +94,7 @@ def test_senders_on_the_command_line(run: Run) -> None:
 def test_ranges_and_methods(run: Run) -> None:
     stated = ("--epsilon", "1", "--users", "1000")
     _, out, err = run("publish", "--range", "0:1000:10", *stated, "--other", "990")
-    assert json.loads(out)["domain"] == {"range": [0, 1000, 10], "other": 990} and "of 7 bytes" in err
+    assert json.loads(out)["domain"] == {"range": [0, 1000, 10], "other": 990} and "of 18 bytes" in err
     _, out, err = run("publish", "--range", "0:4", *stated, "--method", "optimized unary encoding")
     assert json.loads(out)["recipe"]["kind"] == "bits" and err.startswith("optimized unary encoding")
 

@@ -80,7 +80,7 @@ class AllOf(LocalProtocol[tuple[Any, ...]]):
         except BadArgument:
             return None
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The recipes of all questions."""
         return {
             "kind": "all of",

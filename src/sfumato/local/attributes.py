@@ -70,7 +70,7 @@ class Attributes(LocalProtocol[dict[str, Frequencies]]):
         """That of the way."""
         return self.way.layout
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """That of the way."""
         return self.way.recipe()
 

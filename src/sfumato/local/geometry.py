@@ -143,7 +143,7 @@ class GeometryResponse(FrequencyProtocol):
         shared = points_of(order, self._length - 2)
         return Hiding(self.supports_truth, share=Fraction(self._inside, every), overlap=Fraction(shared, every))
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The field, the number of points, and the chance of the hyperplane."""
         return {"kind": "plane", "cells": self.layout.cells, "bits": 0, "truth": self._truth, **self._field.recipe()}
 
@@ -219,7 +219,7 @@ class HadamardResponse(FrequencyProtocol):
         """A value owns the columns with a 1 in its row."""
         return Hiding.of_hadamard(self.supports_truth)
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The number of columns, and the chance of one with a 1."""
         return {"kind": "hadamard", "cells": self.layout.cells, "bits": 0, "truth": self._truth}
 

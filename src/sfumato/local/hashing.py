@@ -127,7 +127,7 @@ class LocalHashing(FrequencyProtocol):
         """A value owns the pairs of a seed and the bucket that it falls into."""
         return Hiding.of_hashing(self._field.order, self.supports_truth, collisions=self.supports_other)
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The field, the number of cells, and the chance of the truth."""
         return {"kind": "hashed", "cells": self.layout.cells, "bits": 0, "truth": self._truth, **self._field.recipe()}
 

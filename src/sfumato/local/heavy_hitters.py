@@ -117,7 +117,7 @@ class HeavyHitters(LocalProtocol[HeavyValues]):
         """As the buckets of one row."""
         return self.part.hiding
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The hash functions, the lengths, and the recipe of a row."""
         shape = {"kind": "prefixes", "cells": self.layout.cells, "bits": 0, "rows": self.rows, "buckets": self.buckets}
         return {**shape, "key": self.key, "lengths": list(self.lengths), "part": self.part.recipe()}

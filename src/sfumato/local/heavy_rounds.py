@@ -79,7 +79,7 @@ class PrefixFrequencies(LocalProtocol[Frequencies]):
         """As the prefixes hide each other."""
         return self.part.hiding
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """That of the part, and the length, so that reports of one round are not taken for those of another."""
         return {**self.part.recipe(), "prefix": self.length}
 

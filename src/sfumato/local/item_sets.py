@@ -148,7 +148,7 @@ class ItemSets(LocalProtocol[ItemCounts]):
         """The exact variance of the count of an item that ``count`` of ``users`` people have, in sets not too large."""
         return support_variance(self.supports_truth, self.part.supports_other, users, Fraction(count))
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The size, the number of items, and how one thing is reported."""
         shape = {"kind": "padded", "cells": self.layout.cells, "bits": self.layout.bits}
         return {**shape, "most": self.most, "items": len(self.items), "part": self.part.recipe()}

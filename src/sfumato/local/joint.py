@@ -73,7 +73,7 @@ class Joint(LocalProtocol[JointTables]):
         """The cells of all tables."""
         return self.asked.layout
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """That of one of several questions."""
         return self.asked.recipe()
 

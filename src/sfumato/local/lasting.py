@@ -49,7 +49,7 @@ class LastingProtocol(LocalProtocol[Estimated], Protocol[Estimated]):
     def draw_permanent(self, inputs: Any, entropy: Entropy) -> Drawn:
         """Draws a permanent report for each input."""
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The recipes of both stages."""
         layout = self.layout
         return {

@@ -83,7 +83,7 @@ class OneOf(LocalProtocol[tuple[Any, ...]]):
             tuple(Hiding.of_epsilon(loss) if hiding is None else hiding for hiding, loss in known), self.weights
         )
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The recipes of all questions, and their weights."""
         layout, parts = self.layout, [part.recipe() for part in self.parts]
         return {

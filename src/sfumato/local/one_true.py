@@ -102,7 +102,7 @@ class OneTrue(LocalProtocol[tuple[Frequencies, ...]]):
         """The reports of all questions in bits, one after the other."""
         return together(self.parts)
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The recipes of all questions, their weights, and how many values each has."""
         return {
             "kind": "one true",

@@ -133,7 +133,7 @@ class KeyValues(LocalProtocol[KeyValueEstimate]):
         """A cell, or a bit, for each option."""
         return Layout(1, self.options) if self.way == "bits" else Layout(self.options)
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """How many keys and pairs there are, the bounds, and the recipe for the option that is drawn."""
         response = {"kind": "response", "cells": self.options, "bits": 0, "truth": self._weight}
         part = self._bits.recipe() if self.way == "bits" else response

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -43,8 +45,15 @@ class LocalProtocol(Protocol[Estimated]):
         """What a report consists of."""
 
     @abstractmethod
+    def randomizer(self) -> dict[str, Any]:
+        """What a device needs to know to draw a report: texts and whole numbers, ready for JSON."""
+
     def recipe(self) -> dict[str, Any]:
-        """What a device needs to know: texts and whole numbers, ready for JSON (`sfumato.local.device`)."""
+        """The randomizer, with a digest of what values people may have: reports on other values are of another recipe.
+
+        This is what `sfumato.local.device` follows, and what the tag of every message is made of.
+        """
+        return {**self.randomizer(), "domain": _digest(self)}
 
     def domain(self) -> dict[str, Any] | None:
         """What values people may have, in a form of `device.DOMAINS`; None where a device must prepare its input."""
@@ -128,6 +137,15 @@ def a_protocol(value: Any) -> LocalProtocol[Any]:
 def _recipe(protocol: Any) -> dict[str, Any]:
     recipe: dict[str, Any] = protocol.recipe()
     return recipe
+
+
+def _digest(protocol: LocalProtocol[Any]) -> str:
+    """A digest of what values people may have; of lists that cannot be published, of how they are written here."""
+    try:
+        stated = json.dumps(protocol.domain(), sort_keys=True, ensure_ascii=True)
+    except BadArgument:
+        stated = repr(protocol)
+    return hashlib.sha256(stated.encode()).hexdigest()[:8]
 
 
 @lru_cache(maxsize=256)

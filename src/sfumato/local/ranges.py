@@ -86,7 +86,7 @@ class Ranges(LocalProtocol[RangeEstimate]):
         """The cells of all levels."""
         return self.asked.layout
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """That of one of several questions."""
         return self.asked.recipe()
 

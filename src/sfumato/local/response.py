@@ -97,7 +97,7 @@ class Response(FrequencyProtocol):
         """A value owns itself."""
         return Hiding.of_response(len(self.values), self.supports_truth)
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The number of cells, and the chance of the truth."""
         return {"kind": "response", "cells": len(self.values), "bits": 0, "truth": self._truth}
 

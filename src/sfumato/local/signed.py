@@ -82,7 +82,7 @@ class SignedResponse(LocalProtocol[NDArray[np.float64]]):
         """A cell for each row and sign."""
         return Layout(2 * self.rows)
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The number of cells, and the chance of the truth."""
         return {"kind": "signs", "cells": 2 * self.rows, "bits": 0, "truth": self._truth}
 

@@ -112,7 +112,7 @@ class HadamardSign(FrequencyProtocol):
         agree = Fraction(len(self.values) // 2 - 1, len(self.values) - 1)
         return Hiding(self.supports_truth, share=Fraction(1, 2), overlap=agree / 2)
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The number of columns and signs, and the chance of the truth."""
         return {"kind": "sign", "cells": self.layout.cells, "bits": 0, "truth": self._truth}
 

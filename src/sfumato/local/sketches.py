@@ -93,7 +93,7 @@ class SketchProtocol(LocalProtocol[TextCounts], Protocol):
         """As the buckets of one row."""
         return self.part.hiding
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The hash functions, and the recipe of a row."""
         layout = self.layout
         shape = {"kind": "rows", "cells": layout.cells, "bits": layout.bits}

@@ -83,7 +83,7 @@ class SubsetSelection(FrequencyProtocol):
         """A value owns the sets that hold it."""
         return Hiding.of_subsets(len(self.values), self._ones, self.supports_truth)
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The number of values, the size of sets, and the chance that the sender's is in it."""
         return {"kind": "subset", "cells": 1, "bits": len(self.values), "truth": self._truth, "ones": self._ones}
 

@@ -86,7 +86,7 @@ class Tracked(LocalProtocol[LinearCounts]):
         """The level of the device, and a sign for each stretch that could have ended."""
         return Layout(self.levels, self.steps)
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The number of levels and steps, of changes, and the chance of the sign that leans."""
         return {
             "kind": "tracked",

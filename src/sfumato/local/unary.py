@@ -116,7 +116,7 @@ class UnaryEncoding(FrequencyProtocol):
         """A value owns the reports in which its bit is set."""
         return Hiding.of_bits(self.supports_truth, self.supports_other)
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The number of bits, and the two chances."""
         return {"kind": "bits", "cells": 1, "bits": len(self.values), "truth": self.truth, "lie": self.lie}
 

@@ -128,7 +128,7 @@ class VectorMean(LocalProtocol["MeanVector"]):
         share = Fraction(self.near, self.directions)
         return Hiding(Fraction(self._truth, WHOLE), share=share, overlap=max(Fraction(0), 2 * share - 1))
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The numbers of cells, directions, near ones and entries, the chance of a near one, and the public key."""
         return {
             "kind": "directions",

@@ -77,7 +77,7 @@ class Windowed(LocalProtocol[tuple[Any, ...]]):
         """The same, as the accountant knows it."""
         return Repeat(self.protocol.event, -(-integer(steps, "steps", least=0) // self.turns))
 
-    def recipe(self) -> dict[str, Any]:
+    def randomizer(self) -> dict[str, Any]:
         """The recipe of one step, and the number of turns."""
         layout = self.layout
         return {

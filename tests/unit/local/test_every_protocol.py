@@ -13,11 +13,14 @@ from tests.examples.local_vectors import Stream
 from tests.unit.local.javascript import in_javascript
 
 import sfumato.local
+from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument
 from sfumato.local import device
 from sfumato.local.protocol import LocalProtocol
 from sfumato.local.reports import Rejected
+from sfumato.local.response import Response
+from sfumato.local.values import Values
 
 PEOPLE = 120
 
@@ -101,3 +104,12 @@ def test_javascript_sends_what_python_sends() -> None:
             vectors.append({**vectors[-1], "recipe": None, "published": protocol.publish(), "value": shown})
     answers = in_javascript(vectors, [])["made"]
     assert answers == [{"message": one["message"], "taken": len(one["octets"]) // 2} for one in vectors]
+
+
+def test_reports_on_other_values_are_of_another_protocol() -> None:
+    """Both send a place below 2: to count the one as the other would name people's answers wrongly."""
+    words, numbers = (Response(Values(values), Pure(1)) for values in (["yes", "no"], range(2)))
+    tuples, others = (Response(Values([(1, place), (2, place)]), Pure(1)) for place in (1, 2))
+    assert len({one.head for one in (words, numbers, tuples, others)}) == 4
+    with pytest.raises(BadArgument, match="the same"):
+        words.aggregate([numbers.randomize(0)])
