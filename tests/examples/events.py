@@ -90,6 +90,12 @@ COMPOSITE: tuple[ev.Event, ...] = (
     ev.Allocated(ev.Laplace(2), 8, participations=3),
     ev.Shuffled(ev.Response(1), 1000),
     ev.ShuffledProtocol(ev.Response(1, options=5), 1000, ev.Hiding.of_response(5, Fraction(2, 5))),
+    ev.ShuffledProtocol(
+        ev.Response(1), 500, ev.HidingOneOf((ev.Hiding.of_hadamard(0.6), ev.Hiding.of_response(2, 0.7)), (1, 2))
+    ),
+    ev.ShuffledProtocol(
+        ev.Response(2), 500, ev.HidingAllOf((ev.Hiding.of_hadamard(0.6), ev.Hiding.of_response(3, 0.5)))
+    ),
     ev.RepeatAndSelect(ev.Laplace(2), ev.TruncatedNegativeBinomial(0, 0.1)),
     ev.RepeatAndSelect(ev.Gaussian(5), ev.TruncatedNegativeBinomial(1, 0.01)),
     ev.RepeatAndSelect(ev.Stated(Approx(0.1, 0.001)), ev.PoissonRuns(5)),

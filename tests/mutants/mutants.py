@@ -7,6 +7,7 @@ fingerprints or style. ``audits``, where there are any, are tests by which an au
 
 from __future__ import annotations
 
+from tests.mutants.local_mutants import LOCAL
 from tests.mutants.mutant import Mutant
 from tests.mutants.network_mutants import NETWORKS
 from tests.mutants.neural_mutants import NEURAL
@@ -1269,6 +1270,7 @@ FAMILIES: tuple[tuple[Mutant, ...], ...] = (
     TRAINING,
     NEURAL,
     NETWORKS,
+    LOCAL,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(mutant for family in FAMILIES for mutant in family)
 FIRST: tuple[Mutant, ...] = tuple(family[0] for family in FAMILIES)

@@ -9,8 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sfumato as sf
-from contenders.local.cases import EPSILON, FEW, PEOPLE, VALUES, race
+from contenders.local.cases import (
+    DELTA,
+    EPSILON,
+    FEW,
+    LOCALS,
+    PEOPLE,
+    POWERS,
+    PROTOCOL_POWERS,
+    SHUFFLED,
+    VALUES,
+    chances_of,
+    race,
+)
 from sfumato.accounting.amplify.shuffle import shuffled_epsilon
+from sfumato.accounting.events import Hiding
 from sfumato.local.choosing import CANDIDATES
 from sfumato.local.frequency import FrequencyProtocol
 from side_by_side.stopwatch import report, report_version
@@ -65,12 +78,25 @@ def main() -> None:
     for people in sorted({*FEW.values()}):  # as many as each rival serves
         protocol = sf.local.frequencies(range(VALUES), loss=sf.Pure(EPSILON), users=people)
         race("best", partial(consistent, protocol), people=people, kind="consistent", rounds=20)
-    for epsilon0 in (0.5, 1, 2, 4):
-        for power in range(3, 10):
+    shuffle()
+
+
+def shuffle() -> None:
+    """Bounds for shuffled reports, of any randomizer and of one protocol each."""
+    shuffled_epsilon(1, reports=10**9, delta=DELTA)  # tables are made once
+    for local in LOCALS:
+        asked: list[tuple[str, int, float | Hiding]] = [("any", power, local) for power in POWERS]
+        for name in SHUFFLED:
+            inside, share, overlap = chances_of(name, local)
+            hiding = Hiding(inside, share=share, overlap=overlap)
+            asked += [(name, power, hiding) for power in PROTOCOL_POWERS]
+        for name, power, known in asked:
             begun = time.perf_counter()
-            epsilon = float(shuffled_epsilon(epsilon0, reports=10**power, delta=1e-8))
+            epsilon = float(shuffled_epsilon(known, reports=10**power, delta=DELTA))
             seconds = time.perf_counter() - begun
-            report("shuffle", kind="shuffle", local=epsilon0, power=power, epsilon=epsilon, seconds=seconds)
+            report(
+                "shuffle", kind="certified", protocol=name, local=local, power=power, epsilon=epsilon, seconds=seconds
+            )
 
 
 main()

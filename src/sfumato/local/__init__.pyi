@@ -47,7 +47,7 @@ from .rappor import Rappor, rappor
 from .reports import Layout, Rejected, Reports
 from .response import Response
 from .shuffle_gains import ShuffleGain, ShuffleGains, shuffle_gains
-from .shuffling import Shuffled, shuffled
+from .shuffling import Shuffled, calibrated, shuffled, shuffled_loss
 from .signed import SignedResponse
 from .signs import HadamardSign
 from .sketches import CountMeanSketch, HadamardSketch
@@ -167,6 +167,7 @@ __all__ = [
     "Worst",
     "attribute_plans",
     "attributes",
+    "calibrated",
     "candidates",
     "compare",
     "dbitflip",
@@ -194,6 +195,7 @@ __all__ = [
     "rappor",
     "shuffle_gains",
     "shuffled",
+    "shuffled_loss",
     "survey_sizes",
     "tracked",
     "truth_for",

@@ -9,6 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
+from sfumato.accounting.events.hiding import Hiding, HidingAllOf
 from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -64,6 +65,20 @@ class AllOf(LocalProtocol[tuple[Any, ...]]):
     def layout(self) -> Layout:
         """The reports of all questions in bits, one after the other."""
         return together(self.parts)
+
+    @property
+    @guarantee(
+        claim="the products of the kinds of reports of all questions, where each one's own sets are known",
+        proof="proofs/shuffling.md#several",
+        reviewed="cfc7c8aef9ee",
+    )
+    def hiding(self) -> HidingAllOf | None:
+        """All kinds together; none where it is not known of a question, or there are too many kinds."""
+        known = tuple(part.hiding for part in self.parts if isinstance(part.hiding, Hiding))
+        try:
+            return HidingAllOf(known) if len(known) == len(self.parts) else None
+        except BadArgument:
+            return None
 
     def randomizer(self) -> dict[str, Any]:
         """The recipes of all questions."""

@@ -36,6 +36,12 @@ PARALLEL_DIGITS = 10**9
 FARTHEST = 1 << 40
 """A place may lie so many cells from the origin of a grid without a region; and a region may be as long."""
 
+MOST_LISTED = 1 << 24
+"""A list of all cells has at most so many."""
+
+TURN = Fraction(360)
+"""Longitudes that differ by so many degrees are the same."""
+
 CLOSE = 2.0**-48
 """A place that is so near a border of its cell, relatively, is put into a cell with rationals."""
 
@@ -46,7 +52,8 @@ class Grid:
     """Square cells with sides of ``step`` metres; cell (0, 0) begins at the origin.
 
     ``units`` are the metres of a unit of each coordinate on the map, ``size`` is how many cells there are along each
-    (None: no end), and a way on the map is at most ``stretch`` times as long as on the ground.
+    (None: no end), and a way on the map is at most ``stretch`` times as long as on the ground. Where ``turn`` is given,
+    second coordinates that differ by it are the same, and are read where they are nearest to the middle of the region.
     """
 
     step: Fraction
@@ -54,6 +61,7 @@ class Grid:
     units: tuple[Fraction, Fraction] = (Fraction(1), Fraction(1))
     size: tuple[int, int] | None = None
     stretch: Fraction = Fraction(1)
+    turn: Fraction | None = None
 
     @guarantee(
         claim="the cell that holds the place, or the nearest cell of the region where it is outside",
@@ -67,14 +75,22 @@ class Grid:
 
     def _cell_along(self, axis: int, value: Number) -> int:
         with elements():
-            whole = math.floor((rational(value, "place") - self.origin[axis]) * self.units[axis] / self.step)
+            read = rational(value, "place")
+        if axis == 1 and self.turn is not None:
+            read -= self.turn * math.floor((read - self._middle) / self.turn + Fraction(1, 2))
+        whole = math.floor((read - self.origin[axis]) * self.units[axis] / self.step)
         if self.size is not None:
             return min(max(whole, 0), self.size[axis] - 1)
         if abs(whole) > FARTHEST:
             raise BadArgument("place", "within 2^40 cells of the origin, or in a grid with a region", "one farther")
         return whole
 
-    @guarantee(claim="each row is `cell` of its place", proof="proofs/places.md#snapping", reviewed="adc8a5d1abed")
+    @property
+    def _middle(self) -> Fraction:
+        """The second coordinate of the middle of the region."""
+        return self.origin[1] + self.bounded()[1] * self.step / self.units[1] / 2
+
+    @guarantee(claim="each row is `cell` of its place", proof="proofs/places.md#snapping", reviewed="12b715970fda")
     def cells(self, places: ArrayLike) -> NDArray[np.int64]:
         """Finds the cells of many places, one a row; floats decide where they are sure, and rationals elsewhere."""
         points = _table(places)
@@ -85,6 +101,8 @@ class Grid:
                 along = (points[:, axis] - origin) * factor
                 doubt = ((np.abs(points[:, axis]) + abs(origin)) * factor + 1) * CLOSE
                 unsure = ~(np.abs(along - np.rint(along)) > doubt) | (np.abs(along) > FARTHEST)
+                if axis == 1 and self.turn is not None:
+                    unsure |= ~(np.abs(points[:, 1] - float(self._middle)) < float(self.turn) / 2 * (1 - 2.0**-40))
             result[:, axis] = np.floor(np.where(unsure, 0, along))
             values, back = np.unique(points[unsure, axis], return_inverse=True)
             exact = np.array([self._cell_along(axis, value) for value in values.tolist()], dtype=np.int64)
@@ -111,6 +129,8 @@ class Grid:
     def every_cell(self) -> NDArray[np.int64]:
         """Lists the cells of the region, one a row: cell number i × columns + j is (i, j)."""
         rows, columns = self.bounded()
+        if rows * columns > MOST_LISTED:
+            raise BadArgument("region", f"of at most {MOST_LISTED} cells where all are listed", rows * columns)
         return np.stack(np.divmod(np.arange(rows * columns), columns), axis=1)
 
     def bounded(self) -> tuple[int, int]:
@@ -139,14 +159,15 @@ def plane_grid(*, step: Number, region: Region | None) -> Grid:
 def earth_grid(*, step: Number, region: Region) -> Grid:
     """Lays cells over a region of the Earth; coordinates are latitude and longitude in degrees."""
     side, (low, high) = positive(step, "step"), _corners(region)
-    if not -89 <= low[0] < high[0] <= 89 or high[1] - low[1] > 180:
-        raise BadArgument("region", "((south, west), (north, east)) within 89° of the equator and 180° wide", region)
+    if not -89 <= low[0] < high[0] <= 89 or high[1] - low[1] > 180 or not -TURN <= low[1] < high[1] <= TURN:
+        must = "((south, west), (north, east)) within 89° of the equator, 180° wide, with longitudes from -360 to 360"
+        raise BadArgument("region", must, region)
     middle = (low[0] + high[0]) / 2
     parallel = Fraction(
         math.floor(Fraction(lower(lambda: ball(middle / 180).cos_pi())) * PARALLEL_DIGITS), PARALLEL_DIGITS
     )
     units = (DEGREE, DEGREE * parallel)
-    return Grid(side, low, units, _size(low, high, units, side), earth_stretch(low, high, parallel=parallel))
+    return Grid(side, low, units, _size(low, high, units, side), earth_stretch(low, high, parallel=parallel), TURN)
 
 
 @guarantee(

@@ -17,7 +17,7 @@ from typing import Any, final
 
 import numpy as np
 
-from sfumato.accounting.events.hiding import Hiding
+from sfumato.accounting.events.hiding import Hides
 from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, Unseen
@@ -111,9 +111,9 @@ class HeavyHitters(LocalProtocol[HeavyValues]):
     @guarantee(
         claim="a value owns, in each row, what the bucket of its prefix owns; what falls together is shared",
         proof="proofs/local_sketches.md#shuffling",
-        reviewed="86c0652fc953",
+        reviewed="c27187638b08",
     )
-    def hiding(self) -> Hiding | None:
+    def hiding(self) -> Hides | None:
         """As the buckets of one row."""
         return self.part.hiding
 

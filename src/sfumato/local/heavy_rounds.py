@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.events.hiding import Hiding
+from sfumato.accounting.events.hiding import Hides
 from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -73,9 +73,9 @@ class PrefixFrequencies(LocalProtocol[Frequencies]):
 
     @property
     @guarantee(
-        claim="a value owns what its prefix owns", proof="proofs/local_sketches.md#shuffling", reviewed="86c0652fc953"
+        claim="a value owns what its prefix owns", proof="proofs/local_sketches.md#shuffling", reviewed="c27187638b08"
     )
-    def hiding(self) -> Hiding | None:
+    def hiding(self) -> Hides | None:
         """As the prefixes hide each other."""
         return self.part.hiding
 

@@ -17,7 +17,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.events.hiding import Hiding
+from sfumato.accounting.events.hiding import Hides, Hiding
 from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, Unseen
@@ -134,9 +134,9 @@ class ItemSets(LocalProtocol[ItemCounts]):
     @guarantee(
         claim="a padded set owns its `most` reports by randomized response; else it is a random value of the part",
         proof="proofs/local_sketches.md#shuffling",
-        reviewed="0d375030df18",
+        reviewed="6937d538de88",
     )
-    def hiding(self) -> Hiding | None:
+    def hiding(self) -> Hides | None:
         """By randomized response, a set owns what is in it; else it hides as the values do of which one is drawn."""
         part, options = self.part, len(self.items) + self.most
         if not isinstance(part, Response):

@@ -106,7 +106,7 @@ class MetricResponse:
         return self._built[truth]
 
     def _number(self, value: Hashable) -> int:
-        number = self._numbers.get(value)
+        number = self._numbers.get(value) if isinstance(value, Hashable) else None
         if number is None:
             raise BadArgument("value", "one of the values that were named", Unseen())
         return number
@@ -120,9 +120,13 @@ def metric_response(
 ) -> MetricResponse:
     """Plans reports of one of a few values, private in proportion to a distance: a function, or a table."""
     listed = tuple(values)
+    if not all(isinstance(value, Hashable) for value in listed):
+        raise BadArgument("values", "values that can be told apart, such as texts, numbers or tuples", listed)
     if not 1 <= len(listed) <= MOST_VALUES or len(set(listed)) != len(listed):
         raise BadArgument("values", f"between 1 and {MOST_VALUES} different values", listed)
     rows = [[distance(a, b) for b in listed] for a in listed] if callable(distance) else distance
+    if not hasattr(rows, "__len__") or not all(hasattr(row, "__len__") for row in rows):
+        raise BadArgument("distance", "a function, or a table", rows)
     if len(rows) != len(listed) or any(len(row) != len(listed) for row in rows):
         raise BadArgument("distance", f"a function, or a table with {len(listed)} rows and columns", rows)
     table = tuple(tuple(non_negative(way, "distance") for way in row) for row in rows)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
 
+from sfumato.accounting.events.hiding import Hiding, HidingOneOf
 from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, Unseen
@@ -67,6 +69,19 @@ class OneOf(LocalProtocol[tuple[Any, ...]]):
         """The cells of all questions, one after the other; as many bits as the longest has."""
         layouts = tuple(part.layout for part in self.parts)
         return Layout(sum(one.cells for one in layouts), max(one.bits for one in layouts), parts=layouts)
+
+    @property
+    @guarantee(
+        claim="the kinds of reports of each question, as likely as it is; an unknown one like binary response",
+        proof="proofs/shuffling.md#several",
+        reviewed="71a207675b03",
+    )
+    def hiding(self) -> HidingOneOf:
+        """The kinds of reports of all questions; where how one hides is not known, the worst that its loss allows."""
+        known = [(part.hiding, Fraction(part.loss.epsilon)) for part in self.parts]
+        return HidingOneOf(
+            tuple(Hiding.of_epsilon(loss) if hiding is None else hiding for hiding, loss in known), self.weights
+        )
 
     def randomizer(self) -> dict[str, Any]:
         """The recipes of all questions, and their weights."""

@@ -70,9 +70,11 @@ def cell_law(rate: Fraction, size: tuple[int, int]) -> Floats:
     far = np.arange(max(rows, columns) + reach, dtype=np.float64)
     weights = np.exp(-float(rate) * np.hypot(far[:, None], far[None, :]))
     kernel = weights / float(lattice_sums(rate, 64).weight.mid())
-    along = border_sums(kernel, rows)
-    both = border_sums(np.moveaxis(along, 2, 0), columns)
-    chances = both.transpose(2, 0, 3, 1).reshape(rows * columns, rows * columns)
+    short, long = min(size), max(size)  # the short side first: what is between has short² · (long + reach) numbers
+    along = border_sums(kernel, short)
+    both = border_sums(np.moveaxis(along, 2, 0), long)
+    order = (2, 0, 3, 1) if rows == short else (0, 2, 1, 3)
+    chances = both.transpose(order).reshape(rows * columns, rows * columns)
     law: Floats = chances / chances.sum(axis=1, keepdims=True)
     return law
 

@@ -74,13 +74,17 @@ class Places:
         return min(max(cell[0], 0), rows - 1), min(max(cell[1], 0), columns - 1)
 
     @guarantee(
-        claim="reports from two places at most this far apart on the ground lose at most ε (stretch d + √2 step) each, "
-        "at most ε times the diameter of the grid, and nothing at distance 0",
+        claim="reports from two places at most this far apart on the ground (on the Earth: inside the region) lose at "
+        "most ε (stretch d + √2 step) each; any two at most ε times the diameter of the grid, nothing at distance 0",
         proof="proofs/places.md#snapping",
         reviewed="7e5118d307b3",
     )
     def loss(self, distance: Number = math.inf, *, reports: int = 1) -> Pure:
-        """What so many reports tell between places so many metres apart; infinity stands for any two of the region."""
+        """What so many reports tell between places so many metres apart; infinity stands for any two of the region.
+
+        On the Earth the distance counts only between places inside the region: two others that are close may be nearest
+        to different borders of the map, and for them ``loss()`` is what holds.
+        """
         times, longest = integer(reports, "reports", least=1), rational_up(self.grid.diameter)
         if distance == math.inf:
             return Pure(times * self.epsilon * longest)
@@ -119,9 +123,9 @@ class Places:
 
     def density(self, reports: ArrayLike, *, rounds: int = 2000) -> PlaceDensity:
         """Estimates how many people there are in each cell: the likeliest counts, which add up to the reports."""
-        counts = np.bincount(self._numbers(reports), minlength=math.prod(self.grid.bounded()))
-        most = integer(rounds, "rounds", least=1)
-        return likeliest_density(self.law(), counts, rounds=most, shape=self.grid.bounded())
+        law, most = self.law(), integer(rounds, "rounds", least=1)
+        counts = np.bincount(self._numbers(reports), minlength=len(law))
+        return likeliest_density(law, counts, rounds=most, shape=self.grid.bounded())
 
     def remap(self, prior: ArrayLike) -> PlaceRemap:
         """Finds the best guess for each reported cell, given public knowledge of where people are; costs nothing.
@@ -129,11 +133,13 @@ class Places:
         ``prior`` has a weight for each cell of the region (rows × columns, or in the order of cells). It must be
         public: a prior made from the private places leaks them.
         """
-        middles = self.grid.every_cell().astype(np.float64) * float(self.grid.step)
-        return remap_cells(self.law(), prior, middles)
+        law = self.law()
+        return remap_cells(law, prior, self.grid.every_cell().astype(np.float64) * float(self.grid.step))
 
     def remapped(self, reports: ArrayLike, *, remap: PlaceRemap) -> NDArray[np.float64]:
         """Moves reports to the best guesses, one a row."""
+        if len(remap.table) != math.prod(self.grid.bounded()):
+            raise BadArgument("remap", "of this grid", f"one of {len(remap.table)} cells")
         return self.centres()[remap.table[self._numbers(reports)]]
 
     def _numbers(self, reports: ArrayLike) -> NDArray[np.int64]:
@@ -155,8 +161,9 @@ def places(
 
     Say how much privacy either by ``epsilon`` for each metre on the map, or by a ``loss`` that two places ``within`` so
     many metres of each other may cost at most, all rounding included. ``region`` holds two corners, the lower
-    coordinates first: metres in the plane, and latitude and longitude in degrees where ``earth`` is true. A place
-    outside is treated as the nearest one inside. Without a region reports may lie anywhere.
+    coordinates first: metres in the plane, and latitude and longitude in degrees where ``earth`` is true (a region may
+    cross the line where dates change: from 170 to 190). A place outside is treated as the nearest one inside, on the
+    map. Without a region reports may lie anywhere.
 
     >>> places(step=50, loss=Pure(1), within=400).loss(400)
     Pure(epsilon=0.9999999999980405…)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.accounting.events import Event, Stated
-from sfumato.accounting.events.hiding import Hiding
+from sfumato.accounting.events.hiding import Hides
 from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
@@ -81,7 +81,7 @@ class LocalProtocol(Protocol[Estimated]):
         return Stated(self.loss, note=f"a local report: {self.recipe()['kind']}")
 
     @property
-    def hiding(self) -> Hiding | None:
+    def hiding(self) -> Hides | None:
         """How well shuffled reports hide each other; None where only the loss is known."""
         return None
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.events.hiding import Hiding
+from sfumato.accounting.events.hiding import Hides
 from sfumato.accounting.losses.measures import Pure
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, Unseen
@@ -87,9 +87,9 @@ class SketchProtocol(LocalProtocol[TextCounts], Protocol):
     @guarantee(
         claim="a text owns, in each row, what its bucket owns; two texts of one bucket share it all",
         proof="proofs/local_sketches.md#shuffling",
-        reviewed="86c0652fc953",
+        reviewed="c27187638b08",
     )
-    def hiding(self) -> Hiding | None:
+    def hiding(self) -> Hides | None:
         """As the buckets of one row."""
         return self.part.hiding
 

@@ -54,7 +54,7 @@ def test_places_that_are_refused_are_not_shown(place: object) -> None:
         protocol.randomize(place)  # type: ignore[arg-type]
     assert str(refusal.value).startswith("place must be") and ("3.25" not in str(refusal.value) or place == 3.25)
     with pytest.raises(BadArgument, match="places must be finite numbers, two in each row"):
-        protocol.randomize_many([place])  # type: ignore[list-item]
+        protocol.randomize_many([place])  # type: ignore[arg-type]
 
 
 def test_a_place_outside_is_the_nearest_one_inside() -> None:
@@ -186,6 +186,45 @@ def test_laws_that_are_too_large_say_what_to_do() -> None:
         places(step=10, epsilon="0.0001", region=SQUARE).law()
 
 
+def test_lists_that_are_too_long_are_refused_before_they_are_made() -> None:
+    vast = places(step=1, epsilon="0.01", region=((0, 0), (10**6, 10**6)))
+    for ask in (vast.centres, vast.law, lambda: vast.remap([1]), lambda: vast.density([[1, 1]])):
+        with pytest.raises(BadArgument, match="region must be of at most"):
+            ask()
+
+
+@pytest.mark.parametrize("size", [(2000, 1), (1, 2000), (3, 5), (5, 3)])
+def test_the_law_of_a_long_region_is_summed_along_its_short_side(size: tuple[int, int]) -> None:
+    """Two thousand cells in a row would otherwise take a hundred gigabytes on the way."""
+    long = places(step=1, epsilon="0.05", region=((0, 0), size))
+    law, turned = long.law(), places(step=1, epsilon="0.05", region=((0, 0), size[::-1])).law()
+    rows, columns = size
+    there = np.arange(rows * columns).reshape(rows, columns).T.ravel()
+    assert np.allclose(law[np.ix_(there, there)], turned, rtol=1e-12)
+    assert law[0, 0] > law[rows * columns // 2, 0]
+
+
+def test_a_remap_of_another_grid_is_refused() -> None:
+    small, large = (places(step=50, epsilon="0.1", region=((0, 0), (side, side))) for side in (100, 200))
+    with pytest.raises(BadArgument, match="remap must be of this grid"):
+        large.remapped([[1, 1]], remap=small.remap(np.ones(4)))
+
+
+def test_a_region_may_cross_the_line_where_dates_change() -> None:
+    """A device says -175 for 185: the same place, and the same cell, however often the Earth is turned."""
+    protocol = places(step=1000, epsilon="0.001", region=((60, 170), (70, 190)), earth=True)
+    for east in ("170", "179.9999", "180", "180.0001", "185.25", "189.99", "12", "-12", "0"):
+        same = [Fraction(east) + 360 * turns for turns in (-2, -1, 0, 1, 3)]
+        cells = {protocol.grid.cell((65, one)) for one in same}
+        assert len(cells) == 1
+        assert {tuple(cell) for cell in protocol.grid.cells([(65, float(one)) for one in same]).tolist()} == cells
+    assert protocol.loss_between((65, "179.9999"), (65, "-179.9999")).epsilon <= protocol.loss(10).epsilon
+    assert protocol.grid.cell((65, -169)) == protocol.grid.cell((65, "189.9999999"))
+    assert protocol.grid.cell((65, 1)) == protocol.grid.cell((65, 170)), "nearer to the west by a degree"
+    with pytest.raises(BadArgument, match="longitudes from -360 to 360"):
+        places(step=1000, epsilon=1, region=((60, 530), (70, 540)), earth=True)
+
+
 def test_planar_noise_takes_any_rate_from_the_smallest() -> None:
     assert PlanarLaplace(Fraction(1, 1 << 40)).samples(100, ReplayEntropy(1)).shape == (100, 2)
     assert not PlanarLaplace(Fraction(10**30)).samples(100, ReplayEntropy(1)).any()
@@ -199,13 +238,17 @@ def test_metric_responses_refuse_and_remap() -> None:
     assert response.law() == pytest.approx(np.full((3, 3), 1 / 3)) and response.loss("a", "c") == Pure(0)
     assert response.remap([1, 1, 8]).table.tolist() == [2, 2, 2]
     assert metric_response([4], distance=[[0]], epsilon=1).randomize(4) == 4
-    near = metric_response([(0, 0), (1, 1), (2, 2)], distance=math.dist, epsilon=2)
+    near = metric_response([(0, 0), (1, 1), (2, 2)], distance=math.dist, epsilon=2)  # type: ignore[arg-type]
     assert near.loss((0, 0), (1, 1), reports=3).epsilon == pytest.approx(6 * math.sqrt(2))
     assert near.randomize_many([]) == []
     with pytest.raises(BadArgument) as refusal:
         near.randomize((3, 3))
     assert str(refusal.value) == "value must be one of the values that were named; got something else."
+    with pytest.raises(BadArgument, match="value must be one of the values that were named; got something else"):
+        near.randomize([0, 0])  # type: ignore[arg-type]
     table = [[0, 1], [1, 0]]
+    with pytest.raises(BadArgument, match="values must be values that can be told apart"):
+        metric_response([[1], [2]], distance=table, epsilon=1)  # type: ignore[list-item]
     for values, distance, epsilon, said in [
         ("", table, 1, "values must be between 1 and 1000 different values"),
         ("aa", table, 1, "values must be between 1 and 1000 different values"),
@@ -214,6 +257,8 @@ def test_metric_responses_refuse_and_remap() -> None:
         ("ab", [[1, 1], [1, 0]], 1, "distance must be 0 from a value to itself, and the same both ways"),
         ("ab", [[0, -1], [-1, 0]], 1, "distance must be at least 0"),
         ("ab", [[0, math.inf], [math.inf, 0]], 1, "distance must be finite"),
+        ("ab", 5, 1, "distance must be a function, or a table"),
+        ("ab", [1, 2], 1, "distance must be a function, or a table"),
         ("ab", table, -1, "epsilon must be at least 0"),
     ]:
         with pytest.raises(BadArgument, match=said):

@@ -14,22 +14,25 @@ from fractions import Fraction
 from flint import arb
 
 from sfumato.accounting.amplify.blanket import LEAST
+from sfumato.accounting.amplify.epsilon_search import least_epsilon
 from sfumato.accounting.amplify.protocols import generic_delta, protocol_delta, protocol_spread
-from sfumato.accounting.events import Event, Hiding
+from sfumato.accounting.amplify.tilted_sum import NOISE, ROUGH
+from sfumato.accounting.events import Event
+from sfumato.accounting.events.hiding import Hides
 from sfumato.accounting.losses.measures import Pure
 from sfumato.accounting.losses.profile import Profile
 from sfumato.accounting.losses.profile_points import Promise, Promises
 from sfumato.accounting.relation import Relation
 from sfumato.accounting.tables import shuffler
 from sfumato.errors import BadArgument, NoProvenRoute
-from sfumato.exact import Extended, Number, ball, integer, lower, non_negative, rational, up, upper
+from sfumato.exact import Number, ball, integer, lower, non_negative, rational, up, upper
 from sfumato.guarantee import guarantee
 
-POINTS = 24
+POINTS = 96
 """How many promises stand for the profile of shuffled reports."""
 
-CLOSE = Fraction(1, 1 << 24)
-"""An ε is sought until its δ, or the ε itself, is this close to the goal, relatively."""
+REACH = 8
+"""They lie evenly up to so many times the spread of the privacy loss."""
 
 
 FLOOR = Fraction(1, 1 << 64)
@@ -38,11 +41,8 @@ FLOOR = Fraction(1, 1 << 64)
 BASES = 4
 """How many promises of a local randomizer that is not pure are built on."""
 
-PATIENCE = 16
-"""A search that has not ended after so many steps goes on by halves."""
 
-
-def shuffled_delta(epsilon0: Number | Hiding, *, reports: int, epsilon: Number) -> Fraction:
+def shuffled_delta(epsilon0: Number | Hides, *, reports: int, epsilon: Number) -> Fraction:
     """A δ at an ε for shuffled reports, rounded up: of any local randomizer that is pure at ε0, or of one protocol.
 
     >>> round(float(shuffled_delta(1, reports=1000, epsilon=0.1)) * 1e4, 4)
@@ -52,64 +52,41 @@ def shuffled_delta(epsilon0: Number | Hiding, *, reports: int, epsilon: Number) 
     return _delta_at(local, count, non_negative(epsilon, "epsilon"), LEAST)
 
 
-def shuffled_epsilon(epsilon0: Number | Hiding, *, reports: int, delta: Number) -> Fraction:
+def shuffled_epsilon(epsilon0: Number | Hides, *, reports: int, delta: Number) -> Fraction:
     """An ε at a δ for shuffled reports of any local randomizer that is pure at ε0, or of one protocol.
 
     It is never more than ε0; that of a protocol is never more than that of its ε0.
 
     >>> round(float(shuffled_epsilon(1, reports=10_000, delta=1e-6)), 5)
     0.04321
+    >>> from sfumato.accounting.events import Hiding
     >>> round(float(shuffled_epsilon(Hiding.of_response(10, "1/4"), reports=10_000, delta=1e-6)), 5)
     0.02705
     """
     local, count, allowed = _local(epsilon0), integer(reports, "reports", least=1), _delta(delta)
-    most = Fraction(local.epsilon0) if isinstance(local, Hiding) else local
-    wide = protocol_spread(local, count) if isinstance(local, Hiding) else _spread(local, count)
-    low, high = Fraction(0), most
-    delta_here = _delta_at(local, count, low, allowed)
-    if delta_here <= allowed:
-        return low
-    aim = _height(allowed * (1 - CLOSE / 2))
-    seen, middle = [(low, _height(delta_here))], min(most / 2, Fraction(wide * aim))
-    while high - low > CLOSE * high:
-        if not low < middle < high or len(seen) > PATIENCE:
-            middle = (low + high) / 2
-        delta_here = _delta_at(local, count, middle, allowed)
-        if allowed * (1 - CLOSE) <= delta_here <= allowed:
-            return middle
-        low, high = (low, middle) if delta_here <= allowed else (middle, high)
-        seen.append((middle, _height(delta_here) if delta_here else math.inf))
-        middle = _guess(aim, *seen[-2:])
-    return high  # what is handed back is always a point that was checked
+    most = Fraction(local.epsilon0) if isinstance(local, Hides) else local
+    wide = protocol_spread(local, count) if isinstance(local, Hides) else _spread(local, count)
+    return least_epsilon(
+        lambda epsilon, noise: _delta_at(local, count, epsilon, allowed, noise), allowed, most=most, wide=wide
+    )
 
 
-def _local(value: Number | Hiding) -> Fraction | Hiding:
-    return value if isinstance(value, Hiding) else non_negative(value, "epsilon0")
+def _local(value: Number | Hides) -> Fraction | Hides:
+    return value if isinstance(value, Hides) else non_negative(value, "epsilon0")
 
 
-def _delta_at(local: Fraction | Hiding, reports: int, epsilon: Fraction, least: Fraction) -> Fraction:
-    if isinstance(local, Hiding):
-        return protocol_delta(local, reports, epsilon, least)
-    return generic_delta(local, reports, epsilon, least)
-
-
-def _guess(aim: float, one: tuple[Fraction, float], other: tuple[Fraction, float]) -> Fraction:
-    """About the ε of a height, on the straight line through two others; below 0 where there is none."""
-    rise = other[1] - one[1]
-    share = (aim - one[1]) / rise if rise else math.inf
-    return Fraction(up(one[0] + (other[0] - one[0]) * Fraction(share))) if math.isfinite(share) else Fraction(-1)
+def _delta_at(
+    local: Fraction | Hides, reports: int, epsilon: Fraction, least: Fraction, noise: float = NOISE
+) -> Fraction:
+    if isinstance(local, Hides):
+        return protocol_delta(local, reports, epsilon, least, noise=noise)
+    return generic_delta(local, reports, epsilon, least, noise=noise)
 
 
 def _spread(epsilon0: Fraction, reports: int) -> float:
     """About how far the privacy loss of shuffled reports spreads, in floats."""
     grown = math.expm1(min(50.0, up(epsilon0)))
     return min(up(epsilon0), 2 * grown / math.sqrt((grown + 2) * reports))
-
-
-def _height(delta: Extended) -> float:
-    """√ln(1/δ), which grows nearly in proportion to ε."""
-    exact = Fraction(delta)
-    return math.sqrt(max(0.0, math.log(exact.denominator) - math.log(exact.numerator)))
 
 
 @guarantee(
@@ -143,10 +120,10 @@ def shuffled_epsilon_closed(epsilon0: Number, *, reports: int, delta: Number) ->
 @guarantee(
     claim="one unit exchanged: the loss of its own report, since shuffling is post-processing",
     proof="proofs/shuffling.md#pure",
-    reviewed="0ce6265e9066",
+    reviewed="83dfe1485f54",
 )
 def shuffled_pure(
-    inner: Event, reports: int, relation: Relation, total: Callable[[Event], Pure], hiding: Hiding | None = None
+    inner: Event, reports: int, relation: Relation, total: Callable[[Event], Pure], hiding: Hides | None = None
 ) -> Pure:
     """The pure loss of shuffled reports: without a δ, that of one report."""
     _exchanged_only(relation)
@@ -158,10 +135,10 @@ def shuffled_pure(
     claim="one unit exchanged: the certified delta at each of some epsilons, by the numbers of the protocol or by some "
     "promises of the local randomizer, and what one report keeps",
     proof="proofs/shuffling.md#profile",
-    reviewed="62138fa4e769",
+    reviewed="5f52f0f26f86",
 )
 def shuffled_profile(
-    inner: Event, reports: int, relation: Relation, total: Callable[[Event], Profile], hiding: Hiding | None = None
+    inner: Event, reports: int, relation: Relation, total: Callable[[Event], Profile], hiding: Hides | None = None
 ) -> Profile:
     """The profile of shuffled reports of a local randomizer."""
     _exchanged_only(relation)
@@ -169,7 +146,7 @@ def shuffled_profile(
     promises = list(local.points)
     if hiding is not None:
         steps = _steps(Fraction(hiding.epsilon0), protocol_spread(hiding, reports))
-        return Profile(promises + [(step, protocol_delta(hiding, reports, step, FLOOR)) for step in steps])
+        return Profile(promises + [(step, protocol_delta(hiding, reports, step, FLOOR, noise=ROUGH)) for step in steps])
     for epsilon0, delta0 in _bases(local.points, reports):
         steps = _steps(epsilon0, _spread(epsilon0, reports))
         promises += [(epsilon, approximate_delta(epsilon0, delta0, reports, epsilon)) for epsilon in steps]
@@ -178,7 +155,7 @@ def shuffled_profile(
 
 def _steps(epsilon0: Fraction, spread: float) -> list[Fraction]:
     """At which ε the profile promises a δ."""
-    return sorted({min(epsilon0, Fraction(spread * step / 3)) for step in range(POINTS)} | {epsilon0})
+    return sorted({min(epsilon0, Fraction(spread * REACH * step / POINTS)) for step in range(POINTS)} | {epsilon0})
 
 
 def _bases(points: Promises, reports: int) -> list[Promise]:
@@ -190,11 +167,11 @@ def _bases(points: Promises, reports: int) -> list[Promise]:
 @guarantee(
     claim="delta of shuffled reports that are pure, and (1 + e^epsilon) (1 + 3 (n - 1) e^(-e0)) delta0; at most 1",
     proof="proofs/shuffling.md#approximate",
-    reviewed="f72dc4fce323",
+    reviewed="211310a8094a",
 )
 def approximate_delta(epsilon0: Fraction, delta0: Fraction, reports: int, epsilon: Fraction) -> Fraction:
     """A δ at an ε for shuffled reports of any local randomizer that keeps (ε0, δ0), rounded up."""
-    pure = generic_delta(epsilon0, reports, epsilon, FLOOR)
+    pure = generic_delta(epsilon0, reports, epsilon, FLOOR, noise=ROUGH)
     if delta0 == 0:
         return pure
     others = 3 * (reports - 1)

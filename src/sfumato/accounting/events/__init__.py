@@ -12,7 +12,7 @@ between any two inputs of one unit's local event.
 
 from sfumato.accounting.events.composed import MOST_TIMES, Mixture, Parallel, Repeat, Sequence
 from sfumato.accounting.events.event import Event
-from sfumato.accounting.events.hiding import Hiding
+from sfumato.accounting.events.hiding import Hiding, HidingAllOf, HidingOneOf
 from sfumato.accounting.events.iterates import LastIterate
 from sfumato.accounting.events.noises import Gaussian, GaussianMixture, Laplace, Noise, Response, Selection, Stated
 from sfumato.accounting.events.runs import PoissonRuns, RepeatAndSelect, Runs, TruncatedNegativeBinomial
@@ -50,6 +50,8 @@ __all__ = [
     "Gaussian",
     "GaussianMixture",
     "Hiding",
+    "HidingAllOf",
+    "HidingOneOf",
     "Laplace",
     "LastIterate",
     "MatrixFactorization",

@@ -7,17 +7,41 @@ of the own set, its share of the common law, and the share that two sets have in
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import final
+from functools import cached_property
+from itertools import product
+from typing import TypeAlias, final
 
 from sfumato.errors import BadArgument
 from sfumato.exact import Extended, Number, exp_up, integer, log_up, non_negative, probability
 from sfumato.plain import record
 
+Kinds: TypeAlias = tuple[tuple[Fraction, Fraction, Fraction], ...]
+"""Kinds of reports on two values: the chance of each in what all values have in common, under the one and the other."""
+
+MOST_KINDS = 1 << 12
+"""A report that answers several questions may be of so many kinds."""
+
+
+class Hides(ABC):
+    """What is known of how well shuffled reports of a protocol hide each other."""
+
+    @property
+    @abstractmethod
+    def atoms(self) -> Kinds:
+        """Kinds of reports on the two values that are told apart most easily."""
+
+    @property
+    @abstractmethod
+    def epsilon0(self) -> Extended:
+        """The pure loss of one report, rounded up."""
+
 
 @final
 @record("Hiding")
-class Hiding:
+class Hiding(Hides):
     """A local randomizer that reports from a value's own set with chance ``inside``, and else from outside of it.
 
     ``share`` is what the own set has of a law common to all values, of which both parts of a report are; ``overlap`` is
@@ -76,7 +100,10 @@ class Hiding:
 
     @classmethod
     def of_epsilon(cls, epsilon0: Number) -> Hiding:
-        """Binary randomized response at ε0, rounded up: no local randomizer that is pure at ε0 hides less."""
+        """Binary randomized response at ε0, rounded up: no local randomizer that is pure at ε0 hides less.
+
+        That holds for a report by itself and as one of several questions; for a part of `HidingAllOf` it is not proved.
+        """
         grown = exp_up(non_negative(epsilon0, "epsilon0"))
         if not isinstance(grown, Fraction):
             raise BadArgument("epsilon0", "less than a million", epsilon0)
@@ -103,8 +130,8 @@ class Hiding:
         return (self.share - self.overlap) * (self.inside / self.share - self.blanket)
 
     @property
-    def atoms(self) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
-        """Kinds of reports on two values: the chance of each in the blanket, under the one and under the other."""
+    def atoms(self) -> Kinds:
+        """Kinds of reports on two values: in the own set of one, of the other, of both, of none."""
         out, into = self.blanket, self.inside / self.share
         only = self.share - self.overlap
         kinds = (
@@ -114,3 +141,90 @@ class Hiding:
             ((1 - only - self.share) * out, (1 - only - self.share) * out, (1 - only - self.share) * out),
         )
         return tuple(kind for kind in kinds if kind[0])
+
+
+@final
+@record("HidingOneOf")
+class HidingOneOf(Hides):
+    """A report on one of several questions, drawn with chances in proportion to public whole weights, and named in it.
+
+    >>> yes, many = Hiding.of_response(2, "3/4"), Hiding.of_response(10, "1/4")
+    >>> HidingOneOf((yes, many), (1, 1)).epsilon0 == yes.epsilon0
+    True
+    """
+
+    parts: tuple[Hides, ...]
+    weights: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        parts = _several(self.parts)
+        weights = tuple(integer(one, "a weight", least=1) for one in self.weights)
+        if len(weights) != len(parts):
+            raise BadArgument("weights", "one for each question", weights)
+        object.__setattr__(self, "parts", parts)
+        object.__setattr__(self, "weights", weights)
+
+    @cached_property
+    def atoms(self) -> Kinds:
+        """The kinds of all questions, each as likely as its question is."""
+        whole = sum(self.weights)
+        shares = [Fraction(weight, whole) for weight in self.weights]
+        listed = ((share, kind) for share, part in zip(shares, self.parts, strict=True) for kind in part.atoms)
+        return _merged((share * hide, share * one, share * other) for share, (hide, one, other) in listed)
+
+    @property
+    def epsilon0(self) -> Extended:
+        """The largest loss of the questions."""
+        return max(part.epsilon0 for part in self.parts)
+
+
+@final
+@record("HidingAllOf")
+class HidingAllOf(Hides):
+    """A report that answers several questions at once, each by a randomizer of its own whose own sets are known.
+
+    >>> HidingAllOf((Hiding.of_response(2, "3/4"), Hiding.of_response(2, "3/4"))).epsilon0 == 2 * log_up(Fraction(3))
+    True
+    """
+
+    parts: tuple[Hides, ...]
+
+    def __post_init__(self) -> None:
+        parts = _several(self.parts)
+        if not all(isinstance(part, Hiding) for part in parts):
+            raise BadArgument("parts", "records of kind Hiding: other reports may hide less well together", parts)
+        object.__setattr__(self, "parts", parts)
+        if len(self.atoms) > MOST_KINDS:
+            raise BadArgument("parts", f"of at most {MOST_KINDS} kinds of reports together", len(self.atoms))
+
+    @cached_property
+    def atoms(self) -> Kinds:
+        """A kind for each row of kinds, those alike merged after every question."""
+        together: Kinds = ((Fraction(1), Fraction(1), Fraction(1)),)
+        for part in self.parts:
+            if len(together) > MOST_KINDS:
+                break
+            pairs = product(together, part.atoms)
+            together = _merged((a * p, b * q, c * r) for (a, b, c), (p, q, r) in pairs)
+        return together
+
+    @property
+    def epsilon0(self) -> Extended:
+        """The losses of all questions together."""
+        return sum((part.epsilon0 for part in self.parts), Fraction(0))
+
+
+def _several(parts: object) -> tuple[Hides, ...]:
+    listed = tuple(parts) if isinstance(parts, list | tuple) else ()
+    if not listed or not all(isinstance(part, Hides) for part in listed):
+        raise BadArgument("parts", "one or more records such as Hiding.of_response(10, 0.25)", parts)
+    return listed
+
+
+def _merged(kinds: Iterable[tuple[Fraction, Fraction, Fraction]]) -> Kinds:
+    """Kinds whose chances are in the same proportions are one kind."""
+    found: dict[tuple[Fraction, Fraction], tuple[Fraction, Fraction, Fraction]] = {}
+    for hide, one, other in kinds:
+        before = found.get((one / hide, other / hide), (Fraction(0),) * 3)
+        found[one / hide, other / hide] = (before[0] + hide, before[1] + one, before[2] + other)
+    return tuple(found.values())

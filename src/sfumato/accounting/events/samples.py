@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import final
 
 from sfumato.accounting.events.event import Event, check_events
-from sfumato.accounting.events.hiding import Hiding
+from sfumato.accounting.events.hiding import Hides
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer, probability
 from sfumato.plain import record
@@ -138,12 +138,12 @@ class ShuffledProtocol(Event):
 
     event: Event
     reports: int
-    hiding: Hiding
+    hiding: Hides
 
     def __post_init__(self) -> None:
         check_events(self.event, name="event")
         object.__setattr__(self, "reports", integer(self.reports, "reports", least=1))
-        if not isinstance(self.hiding, Hiding):
+        if not isinstance(self.hiding, Hides):
             raise BadArgument(
                 "hiding", "how well reports hide each other, such as Hiding.of_bits(0.5, 0.25)", self.hiding
             )
