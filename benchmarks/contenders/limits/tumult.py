@@ -39,7 +39,10 @@ def main(*cases: str) -> None:
     """Reports how many questions of each case fit."""
     report_version("tmlt.analytics")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings = {"spark.sql.shuffle.partitions": "1", "spark.ui.enabled": "false"}
+    settings: dict[str, bool | float | int | str | None] = {
+        "spark.sql.shuffle.partitions": "1",
+        "spark.ui.enabled": "false",
+    }
     settings["spark.ui.showConsoleProgress"] = "false"
     settings["spark.sql.warehouse.dir"] = tempfile.mkdtemp()
     spark = SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,15 +126,15 @@ def main() -> None:
             for method, chance in (("clones", math.exp(-local)), ("stronger clones", 2 / (math.exp(local) + 1))):
                 if method == "clones" and power > MOST_CLONES:
                     continue  # always more than the stronger ones
-                told(method, lambda e, p=power, o=local, c=chance: pair_delta(e, o, 10**p, c), local, power)
+                told(method, partial(pair_delta, local=local, reports=10**power, chance=chance), local, power)
         for name in SHUFFLED:
             kinds = kinds_of(name, local)
             for power in PROTOCOL_POWERS:
-                told("blanket", lambda e, p=power, k=kinds: blanket_delta(e, k, 10**p), local, power, name)
+                told("blanket", partial(blanket_delta, kinds=kinds, reports=10**power), local, power, name)
                 if len(kinds) <= 3:
                     told(
                         "variation ratio",
-                        lambda e, p=power, k=kinds: variation_delta(e, k, 10**p),
+                        partial(variation_delta, kinds=kinds, reports=10**power),
                         local,
                         power,
                         name,

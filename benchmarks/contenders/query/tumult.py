@@ -26,7 +26,11 @@ from side_by_side.stopwatch import report, report_version
 def started(folder: str) -> SparkSession:
     """Gives Spark on this machine alone, set up for few partitions as fits it; what it writes goes to the folder."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings = {"spark.driver.memory": "6g", "spark.sql.shuffle.partitions": "4", "spark.ui.enabled": "false"}
+    settings: dict[str, bool | float | int | str | None] = {
+        "spark.driver.memory": "6g",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.ui.enabled": "false",
+    }
     builder = SparkSession.builder.master(f"local[{os.cpu_count()}]").config(map=settings)
     builder = builder.config("spark.sql.warehouse.dir", f"{folder}/spark")
     spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
