@@ -677,8 +677,8 @@ MISTAKES = [
     (
         'sf.local.frequencies(["yes", "no"], loss=0, users=100)',
         "BadArgument",
-        "the epsilon of a report must be above 0, where reports tell something, and at most 24, where they "
-        "hide it; got 0.0.",
+        "the epsilon of a report must be above 0 (at least 1e-9), where reports tell something, and at most 24, where "
+        "they hide it; got 0.0.",
     ),
     (
         'sf.local.frequencies(["yes", "no"], loss=sf.Approx(1, 1e-6), users=100)',
