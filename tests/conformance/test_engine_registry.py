@@ -89,7 +89,7 @@ class LackingOpener(DuckDBOpener):  # type: ignore[misc]  # final for the packag
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> sf.Session:
     """Asks an engine that lacks something, found by the registry from what its data is."""
-    lacking = EngineEntry(f"{__name__}:LackingOpener", packages=frozenset({"pyarrow"}))
+    lacking = EngineEntry("plain", f"{__name__}:LackingOpener", packages=frozenset({"pyarrow"}))
     monkeypatch.setattr(registry, "ENGINES", (lacking, *ENGINES))
     table = pa.table({"user": np.arange(60) % 20, "site": ["a", "b", "a"] * 20})
     return sf.Dataset(table, name="visits", codebook=BOOK).session(limit=sf.Pure(10), ledger="memory:")
@@ -120,10 +120,27 @@ def test_what_it_has_is_answered(session: sf.Session) -> None:
 
 
 def test_engines_are_found_by_scheme_suffix_and_package() -> None:
-    entry = EngineEntry("nobody:Nobody", frozenset({"mem"}), frozenset({".xyz"}), frozenset({"pyarrow"}))
+    entry = EngineEntry("nobody", "nobody:Nobody", frozenset({"mem"}), frozenset({".xyz"}), frozenset({"pyarrow"}))
     table = pa.table({"x": [1]})
     assert all(map(entry.claims, ["mem://host/book", "a/b.XYZ", Path("b.xyz"), table, {"a": table, "b": "b.xyz"}]))
     assert not any(map(entry.claims, ["b.csv", "xyz", "other://b.xyz", {"a": table, "b": "b.csv"}, {}, {"x": [1]}]))
+
+
+def test_an_engine_is_chosen_by_its_name() -> None:
+    with pytest.raises(sf.errors.BadArgument, match=r"engine must be one of .*duckdb"):
+        sf.Dataset(pa.table({"user": [1]}), unit="user", engine="mainframe")
+    with pytest.raises(sf.errors.BadArgument, match="engine must be left out"):
+        sf.Dataset([1.0], name="x", space=sf.vector(float, size=1), engine="duckdb")
+    chosen = sf.Dataset(pa.table({"user": [1]}), unit="user", engine="duckdb")
+    assert chosen.session(limit=sf.Pure(1), ledger="memory:").sql(
+        "SELECT COUNT(*) FROM data", loss=sf.Pure(1), max_rows=1
+    )
+
+
+def test_packages_are_whole_names() -> None:
+    entry = EngineEntry("nobody", "nobody:Nobody", packages=frozenset({"pyarrow.lib", "py"}))
+    assert entry.claims(pa.table({}))
+    assert not EngineEntry("nobody", "nobody:Nobody", packages=frozenset({"py", "pyarrow.li"})).claims(pa.table({}))
 
 
 def test_what_nobody_claims_is_opened_by_the_last() -> None:

@@ -54,15 +54,16 @@ def grey_box_query(
     keys: KeySet | None = None,
     weights: Mapping[str, Number] | None = None,
     noise: str | None = None,
+    engine: str | None = None,
 ) -> Audit:
     """Records a question on one database, replays it on a neighbour, and compares what was randomized with its price.
 
     The question is planned once, on the first database; the second must come to the same plan. ``left`` and ``right``
     are tables that a codebook describes, in the hands of whoever audits: a `Dataset` is reached through a permit only,
     and is refused. ``d_in`` is how many units they differ by: one, unless given; who has other rows counts twice, and
-    two that differ by more are refused. The other settings are those of `Session.sql`.
+    two that differ by more are refused. ``engine`` is that of `Dataset`, the other settings are those of `Session.sql`.
     """
-    ours, theirs = (open_for_audit(data, codebook) for data in (left, right))
+    ours, theirs = (open_for_audit(data, codebook, engine) for data in (left, right))
     settings = Settings.read(
         loss=loss,
         accuracy=accuracy,
@@ -88,7 +89,9 @@ class Audited:
     unit: Unit
 
 
-def open_for_audit(data: Data, codebook: Codebook | Mapping[str, object] | str | Path | None) -> Audited:
+def open_for_audit(
+    data: Data, codebook: Codebook | Mapping[str, object] | str | Path | None, engine: str | None = None
+) -> Audited:
     """Opens tables that are in the hands of whoever audits; a data set behind a ledger is refused."""
     if isinstance(data, Dataset):
         must = "tables: an audit looks at the data itself, and a data set is looked at through a permit only"
@@ -97,7 +100,8 @@ def open_for_audit(data: Data, codebook: Codebook | Mapping[str, object] | str |
         raise BadArgument("codebook", "given: it describes the tables, and says who is protected", None)
     facts = codebook if isinstance(codebook, Codebook) else Codebook.read(codebook)
     by_rows = not is_tabular(data) and not protects_people(facts)
-    opened, held = open_tables({facts.table().name: data} if by_rows else data, facts, rows_only=by_rows)
+    given = {facts.table().name: data} if by_rows else data
+    opened, held = open_tables(given, facts, rows_only=by_rows, engine=engine)
     unit = facts.unit if by_rows else unit_of(facts, opened.space, by_rows=opened.catalog.by_rows)
     return Audited(data, opened, held, unit)
 

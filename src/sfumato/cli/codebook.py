@@ -13,7 +13,18 @@ from sfumato.accounting.losses.measures import Loss
 from sfumato.cli.exits import REFUSED, interruptible, misused, tell
 from sfumato.cli.inputs import Source, open_session, shown
 from sfumato.cli.parsing import loss_of
-from sfumato.cli.query import Address, Delta, Epsilon, LimitDelta, LimitEpsilon, LimitRho, Rho, Version, working
+from sfumato.cli.query import (
+    Address,
+    Delta,
+    Engine,
+    Epsilon,
+    LimitDelta,
+    LimitEpsilon,
+    LimitRho,
+    Rho,
+    Version,
+    working,
+)
 from sfumato.codebook.book import Codebook
 from sfumato.codebook.draft import MARK, draft, kind_of
 from sfumato.errors import BadArgument
@@ -45,6 +56,7 @@ def init(
     rho: Rho = None,
     ledger: Address = None,
     data_version: Version = None,
+    engine: Engine = None,
     limit_epsilon: LimitEpsilon = None,
     limit_delta: LimitDelta = None,
     limit_rho: LimitRho = None,
@@ -57,7 +69,7 @@ def init(
     _check_new(output)
     schema: Schema = {}
     for one in files:
-        for table, types in schema_of(one).items():
+        for table, types in schema_of(one, engine=engine).items():
             if table in schema:
                 misused(f"two tables would be called {table}: rename one of the files.")
             schema[table] = dict(types)
@@ -65,7 +77,7 @@ def init(
     between: Between = {}
     if loss is not None:
         limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
-        data = Source(files[0], None, version=data_version)
+        data = Source(files[0], None, version=data_version, engine=engine)
         between = _buy(data, schema, _bought_for(files, schema, unit, protects), data.ledger(ledger), loss, limit)
     text = draft(schema, id=unit, protects=protects, between=between)
     _write(text, output)
@@ -91,7 +103,8 @@ def _bought_for(files: list[str], schema: Schema, unit: str | None, protects: st
 
 
 def _buy(source: Source, schema: Schema, person: Person, address: str, loss: Loss, limit: Loss | None) -> Between:
-    data = Dataset(source.data, codebook=_provisional(schema, person), version=source.version)
+    facts = _provisional(schema, person)
+    data = Dataset(source.data, codebook=facts, version=source.version, engine=source.engine)
     [table] = schema
     wanted = [column for column, kind in _kinds(schema[table]) if kind in ("int", "float") and column != person.id]
     if not wanted:
@@ -129,6 +142,7 @@ def check(
     data: Annotated[str | None, typer.Argument(help="The data, to count what does not read.")] = None,
     *,
     table: Annotated[list[str] | None, typer.Option("--table", help="NAME=FILE, for each further table.")] = None,
+    engine: Engine = None,
 ) -> None:
     """Reads a codebook; prints whom it protects, its facts, and what to look at. Counts what of the data does not read.
 
@@ -143,12 +157,12 @@ def check(
         flags = [(flag,) for flag in book.flags]
         sys.stdout.write("\n".join(["", "To look at before anything is published", *columns(flags), ""]))
     if data is not None:
-        _check(Source(data, codebook, None, table or ()), book)
+        _check(Source(data, codebook, None, table or (), engine=engine), book)
 
 
 def _check(source: Source, book: Codebook) -> None:
     """Prints how data reads by its codebook, and ends with a code of its own where some of it does not."""
-    checked = check_data(source.by_table(book), book)
+    checked = check_data(source.by_table(book), book, engine=source.engine)
     sys.stdout.write(f"\nHow the data reads (exact counts, for the holder of the data only)\n{checked}\n")
     outside = sum(column.outside for table in checked.tables for column in table.columns)
     if outside:

@@ -35,6 +35,7 @@ class Source:
     tables: Sequence[str] = ()
     name: str | None = None
     version: str | None = None
+    engine: str | None = None
 
     @cached_property
     def book(self) -> Codebook:
@@ -49,7 +50,14 @@ class Source:
     def dataset(self) -> Dataset:
         """Opens the data."""
         unit = None if self.unit is None else Person(self.unit)
-        return Dataset(self.by_table(self.book), name=self.name, codebook=self.book, unit=unit, version=self.version)
+        return Dataset(
+            self.by_table(self.book),
+            name=self.name,
+            codebook=self.book,
+            unit=unit,
+            version=self.version,
+            engine=self.engine,
+        )
 
     def by_table(self, book: Codebook) -> str | dict[str, str]:
         """The data of each table, where there are several; the one table without a --table has the main file."""
@@ -72,12 +80,15 @@ class Source:
     def ledger(self, named: str | None) -> str:
         """The address of the ledger: the one that is named, else the codebook's, else a file beside the data.
 
-        That is the folder of the data itself, not of a link to it: a link must not lead to another ledger.
+        That is the folder of the data itself, not of a link to it: a link must not lead to another ledger. A server has
+        none, so that it is the folder where the command is run.
         """
         if named == MEMORY:
             misused("a ledger in memory would forget what was spent as soon as the command ends: name a file.")
         if named or (self.codebook is not None and self.book.ledger):
             return named or self.book.ledger_address
+        if "://" in self.data:
+            return str(Path.cwd() / LEDGER)
         if Path(self.data).exists():
             return str(Path(self.data).resolve().parent / LEDGER)
         parts = Path(self.data).absolute().parts[:-1]

@@ -22,6 +22,7 @@ from sfumato.cli.query import (
     Book,
     Data,
     Delta,
+    Engine,
     Epsilon,
     LimitDelta,
     LimitEpsilon,
@@ -137,6 +138,7 @@ def fit(
     table: Tables = None,
     name: Name = None,
     data_version: Version = None,
+    engine: Engine = None,
     same_data: Same = None,
     epsilon: Epsilon = None,
     delta: Delta = None,
@@ -153,7 +155,7 @@ def fit(
     Exit codes are those of `sfumato query`: 0 fitted, 2 the command is not complete, 3 refused, 4 the limit is reached,
     5 broke off while it looked, 130 interrupted.
     """
-    source = Source(data, codebook, unit, table or (), name, data_version)
+    source = Source(data, codebook, unit, table or (), name, data_version, engine)
     address, limit = source.ledger(ledger), loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
     loss = loss_of(epsilon, delta, rho)
     wanted = Wanted(
@@ -195,6 +197,7 @@ def explain(
     table: Tables = None,
     name: Name = None,
     data_version: Version = None,
+    engine: Engine = None,
     same_data: Same = None,
     epsilon: Epsilon = None,
     delta: Delta = None,
@@ -210,7 +213,7 @@ def explain(
     Spends nothing, and needs no ledger.
     """
     _check_form(form)
-    source = Source(data, codebook, unit, table or (), name, data_version)
+    source = Source(data, codebook, unit, table or (), name, data_version, engine)
     limit, loss = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-"), loss_of(epsilon, delta, rho)
     wanted = Wanted(
         model, target, features, from_table, classes, tuple(between or ()), tuple(settings or ()), max_rows, loss

@@ -39,6 +39,10 @@ Name = Annotated[str | None, typer.Option(help="The name of the account; that of
 Version = Annotated[
     str | None, typer.Option("--data-version", help="The name under which the data, as it is, is published.")
 ]
+Engine = Annotated[
+    str | None,
+    typer.Option(help="What computes: duckdb or another (docs/engines.md); follows from the data if left out."),
+]
 Same = Annotated[str | None, typer.Option("--same-data", help="Why data of another account may be opened here too.")]
 Epsilon = Annotated[str | None, typer.Option(help="What to pay: ε.")]
 Delta = Annotated[str | None, typer.Option(help="… with a δ, where keys are not public.")]
@@ -119,6 +123,7 @@ def query(
     table: Tables = None,
     name: Name = None,
     data_version: Version = None,
+    engine: Engine = None,
     same_data: Same = None,
     epsilon: Epsilon = None,
     delta: Delta = None,
@@ -147,7 +152,7 @@ def query(
     codes: 0 answered, 2 the command is not complete, 3 refused, 4 the limit is reached, 5 broke off while it looked,
     130 interrupted.
     """
-    source = Source(data, codebook, unit, table or (), name, data_version)
+    source = Source(data, codebook, unit, table or (), name, data_version, engine)
     address = source.ledger(ledger)
     limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
     loss = loss_of(epsilon, delta, rho)
@@ -176,6 +181,7 @@ def explain(
     table: Tables = None,
     name: Name = None,
     data_version: Version = None,
+    engine: Engine = None,
     same_data: Same = None,
     epsilon: Epsilon = None,
     delta: Delta = None,
@@ -199,7 +205,7 @@ def explain(
 
     Spends nothing, and needs no ledger: where there is an account, it says whether the question fits.
     """
-    source = Source(data, codebook, unit, table or (), name, data_version)
+    source = Source(data, codebook, unit, table or (), name, data_version, engine)
     limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
     asked = Asked.read(
         sql,

@@ -20,6 +20,7 @@ from sfumato.cli.query import (
     Book,
     Data,
     Delta,
+    Engine,
     Epsilon,
     LimitDelta,
     LimitEpsilon,
@@ -133,6 +134,7 @@ def fit(
     table: Tables = None,
     name: Name = None,
     data_version: Version = None,
+    engine: Engine = None,
     same_data: Same = None,
     epsilon: Epsilon = None,
     delta: Delta = None,
@@ -150,7 +152,7 @@ def fit(
     `sfumato query`: 0 made, 2 the command is not complete, 3 refused, 4 the limit is reached, 5 broke off while it
     looked, 130 interrupted.
     """
-    source = Source(data, codebook, unit, table or (), name, data_version)
+    source = Source(data, codebook, unit, table or (), name, data_version, engine)
     address, limit = source.ledger(ledger), loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
     loss = loss_of(epsilon, delta, rho)
     wanted = Wanted(method, columns, tuple(bins or ()), buy, tuple(workload or ()), max_rows, key, loss)

@@ -102,7 +102,9 @@ class Codebook(Displayed):
         return _read(plain), notes
 
     @staticmethod
-    def draft(data: object, *, unit: str | None = None, protects: str = "", name: str = "data") -> str:
+    def draft(
+        data: object, *, unit: str | None = None, protects: str = "", name: str = "data", engine: str | None = None
+    ) -> str:
         """Writes a codebook to fill in, as YAML, from the names and types of columns in a file or a frame, no value.
 
         ``unit`` is the column that says whose a row is, ``protects`` who that is; a frame is called ``name``. One place
@@ -110,7 +112,7 @@ class Codebook(Displayed):
         """
         from sfumato.query.engines.registry import schema_of
 
-        return draft(schema_of(data, name), id=unit, protects=protects)
+        return draft(schema_of(data, name, engine), id=unit, protects=protects)
 
     def table(self, name: str | None = None) -> Table:
         """Looks a table up by name; without a name, the only one there is."""

@@ -61,7 +61,7 @@ class Dataset(Displayed):
     (0, 120)}, categories={"sex": ["f", "m"]})``. With ``members`` a register keeps a limit for each unit besides. A
     ``version`` is the name under which the data, as it is now, is published: a question on it is known again whenever
     it is opened under that name, and other data under the same name is refused. Without one, every opening is a version
-    of its own.
+    of its own. Which ``engine`` computes follows from what the data is, unless one is named (docs/engines.md).
 
     Whoever has this object holds the data: they say which ledger pays. What a session has of it opens no session.
 
@@ -89,12 +89,13 @@ class Dataset(Displayed):
         categories: Lists | None = None,
         version: str | None = None,
         members: Members | None = None,
+        engine: str | None = None,
     ) -> None:
         facts = codebook if codebook is None or isinstance(codebook, Codebook) else Codebook.read(codebook)
         stated = between is not None or categories is not None
         named = isinstance(unit, str | Person | Mapping)
         if space is None and facts is None and (stated or named or is_tabular(data)):
-            facts = stated_facts(data, unit, between, categories, name)
+            facts = stated_facts(data, unit, between, categories, name, engine)
             unit = None if named else unit
         elif stated:
             must = "left out, where a codebook or a space says what is public"
@@ -113,8 +114,10 @@ class Dataset(Displayed):
         self.others: Mapping[str, Unit] = {}
         tabular = is_tabular(data) or (facts is not None and bool(facts.kinds))
         if facts is not None and (tabular or (unit is None and protects_people(facts))):
-            self._open(data, facts, unit, name, members)
+            self._open(data, facts, unit, name, members, engine)
             return
+        if engine is not None:
+            raise BadArgument("engine", "left out, where data is not asked as tables: it is held in memory", engine)
         self.name = _name(facts.table().name if name is None and facts is not None else name)
         self.space = facts.space() if facts is not None else _space(space)
         self.unit = _unit(unit or (None if facts is None else facts.unit), self.space)
@@ -128,13 +131,21 @@ class Dataset(Displayed):
         self._columns = isinstance(taken, Mapping)
         self._vault, self._holding = locked_values(taken, members)
 
-    def _open(self, data: Data, facts: Codebook, unit: Unit | None, name: str | None, members: Members | None) -> None:
+    def _open(
+        self,
+        data: Data,
+        facts: Codebook,
+        unit: Unit | None,
+        name: str | None,
+        members: Members | None,
+        engine: str | None,
+    ) -> None:
         """Opens data that stays where it is."""
         if members is not None:
             raise BadArgument(
                 "members", "left out, where data is asked in SQL: a register has no theorem for it", "given"
             )
-        opened, held = open_tables(data, facts)
+        opened, held = open_tables(data, facts, engine=engine)
         self._tables = opened
         self._vault, self._holding = locked_tables(held)
         self.name = _name(default_name(opened.catalog) if name is None else name)

@@ -89,7 +89,14 @@ class Person:
         return replace(Codebook.read({**codebook.to_plain(), "unit": unit}), folder=codebook.folder)
 
 
-def stated_facts(data: Data, unit: Units, between: Ends | None, categories: Lists | None, name: str | None) -> Codebook:
+def stated_facts(
+    data: Data,
+    unit: Units,
+    between: Ends | None,
+    categories: Lists | None,
+    name: str | None,
+    engine: str | None = None,
+) -> Codebook:
     """The codebook of one table that has none: its types, who is protected, and what was stated about its columns.
 
     Names and types of columns are public, as a frame or a file has them. Rows of dictionaries have no others than are
@@ -99,7 +106,7 @@ def stated_facts(data: Data, unit: Units, between: Ends | None, categories: List
     kinds = {name: Person(one) if isinstance(one, str) else one for name, one in people.items()}
     named = [*_ids(kinds), *(between or ()), *(categories or ())]
     rows = _called_rows(data, name or "data")
-    schema = schema_of(data, name or "data") if rows is None else {rows: dict.fromkeys(named, "")}
+    schema = schema_of(data, name or "data", engine) if rows is None else {rows: dict.fromkeys(named, "")}
     if len(schema) != 1:
         raise BadArgument(
             "codebook", "given, where there are several tables: it says what leads from one to another", None
@@ -169,10 +176,12 @@ def protects_people(codebook: Codebook) -> bool:
     return bool(codebook.id) and not stated
 
 
-def open_tables(data: Data, codebook: Codebook, *, rows_only: bool = False) -> tuple[OpenTables, Unlocked]:
+def open_tables(
+    data: Data, codebook: Codebook, *, rows_only: bool = False, engine: str | None = None
+) -> tuple[OpenTables, Unlocked]:
     """Opens tables behind the engine that reads them, as two halves: what is public, and what a permit unlocks."""
     catalog = Catalog(codebook, rows_only)
-    public, private = open_halves(data, catalog)
+    public, private = open_halves(data, catalog, engine)
     lists = {
         f"{table.name}.{column.name}": _listed(public, catalog, column.keys)
         for table in codebook.tables

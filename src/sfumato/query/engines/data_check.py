@@ -76,11 +76,13 @@ class DataCheck:
         return "\n".join(lines)
 
 
-def check_data(data: Any, codebook: Codebook | Mapping[str, object] | str | Path) -> DataCheck:
+def check_data(
+    data: Any, codebook: Codebook | Mapping[str, object] | str | Path, *, engine: str | None = None
+) -> DataCheck:
     """Counts how data reads by its codebook: rows and values that do not, and values outside of bounds and lists.
 
     It is for whoever holds the data, before anybody asks anything: the numbers are exact and cost nothing, so they must
-    not be published. No value is shown.
+    not be published. No value is shown. ``engine`` is that of `Dataset`.
 
     >>> check = check_data({"day": ["2012-01-31", "31/01/2012", None]}, {
     ...     "codebook": 1, "title": "Days", "unit": {"protects": "a row"},
@@ -93,4 +95,4 @@ def check_data(data: Any, codebook: Codebook | Mapping[str, object] | str | Path
       day     date  2       1        1       0
     """
     book = codebook if isinstance(codebook, Codebook) else Codebook.read(codebook)
-    return DataCheck(tuple(opener_of(data).check(data, Catalog(book))))
+    return DataCheck(tuple(opener_of(data, engine).check(data, Catalog(book))))

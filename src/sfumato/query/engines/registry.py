@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import cast, final
 
+from sfumato.codebook.entries import comma_list
+from sfumato.errors import BadArgument
 from sfumato.query.engines.inputs.tables import is_table
 from sfumato.query.engines.protocol import Given, Opener
 
@@ -15,11 +17,13 @@ from sfumato.query.engines.protocol import Given, Opener
 @final
 @dataclass(frozen=True)
 class EngineEntry:
-    """An engine and what it claims: addresses by scheme, files by suffix, objects by the package of their type.
+    """An engine, by the ``name`` that people choose it by, and what it claims unless they choose another: addresses by
+    scheme, files by suffix, objects by the package (or module) of their type.
 
     ``opener`` names the `Opener`, which is imported with all that it needs when data is first opened.
     """
 
+    name: str
     opener: str
     schemes: frozenset[str] = frozenset()
     suffixes: frozenset[str] = frozenset()
@@ -32,7 +36,8 @@ class EngineEntry:
         if isinstance(data, str | os.PathLike):
             scheme, _, address = os.fspath(data).partition("://")
             return scheme in self.schemes if address else os.path.splitext(data)[1].lower() in self.suffixes
-        return type(data).__module__.partition(".")[0] in self.packages
+        module = f"{type(data).__module__}."
+        return any(module.startswith(f"{package}.") for package in self.packages)
 
     def load(self) -> Opener:
         """Imports the opener."""
@@ -40,21 +45,26 @@ class EngineEntry:
         return cast(Opener, getattr(import_module(module), name)())
 
 
-ENGINES: tuple[EngineEntry, ...] = (EngineEntry("sfumato.query.engines.duckdb.opening:DuckDBOpener"),)
+ENGINES: tuple[EngineEntry, ...] = (EngineEntry("duckdb", "sfumato.query.engines.duckdb.opening:DuckDBOpener"),)
 """The last one opens what no other claims, and its refusals say what can be opened."""
 
 
-def opener_of(data: Given) -> Opener:
-    """The opener of the first engine that claims data, or of the last."""
-    return next((entry for entry in ENGINES if entry.claims(data)), ENGINES[-1]).load()
+def opener_of(data: Given, engine: str | None = None) -> Opener:
+    """The opener of the engine of that name; of the first one that claims data, or of the last, if none is chosen."""
+    if engine is None:
+        return next((entry for entry in ENGINES if entry.claims(data)), ENGINES[-1]).load()
+    for entry in ENGINES:
+        if entry.name == engine:
+            return entry.load()
+    raise BadArgument("engine", f"one of {comma_list([entry.name for entry in ENGINES])}", engine)
 
 
-def schema_of(data: Given, name: str = "data") -> Mapping[str, Mapping[str, str]]:
+def schema_of(data: Given, name: str = "data", engine: str | None = None) -> Mapping[str, Mapping[str, str]]:
     """The tables of some data, their columns, and the engine's types of these; no value is looked at.
 
     Files say what their tables are called; a frame is called ``name``.
     """
-    return opener_of(data).schema_of(data, name)
+    return opener_of(data, engine).schema_of(data, name)
 
 
 def is_tabular(data: object) -> bool:
