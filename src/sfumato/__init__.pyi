@@ -66,6 +66,7 @@ from .mechanisms.randomized_response import randomized_response
 from .mechanisms.selection import exponential, permute_and_flip, top_k
 from .mechanisms.sparse_vector import sparse_vector
 from .mechanisms.stability import stability_histogram
+from .query import engines
 from .query.engines.data_check import check_data
 from .query.frame.columns import col, count_rows, count_units, lit, when
 from .query.nodes.keysets import KeySet
@@ -171,6 +172,7 @@ __all__ = [
     "domains",
     "dp",
     "drop_nan",
+    "engines",
     "entropy",
     "errors",
     "events",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +14,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.query.engines import registry
-from sfumato.query.engines.duckdb.opening import DuckDBOpener
+from sfumato.query.engines.duckdb.opening import DuckDB
 from sfumato.query.engines.protocol import Engine, Given
 from sfumato.query.engines.registry import ENGINES, EngineEntry, is_tabular, opener_of
 from sfumato.query.nodes.catalog import Catalog
@@ -76,7 +78,7 @@ class Lacking(Engine):
         self.engine.close()
 
 
-class LackingOpener(DuckDBOpener):  # type: ignore[misc]  # final for the package, not for a stand-in
+class LackingOpener(DuckDB):  # type: ignore[misc]  # final for the package, not for a stand-in
     """Opens the engine above, in the place of DuckDB."""
 
     def open(self, data: Given, catalog: Catalog) -> Engine:  # type: ignore[override]
@@ -137,6 +139,32 @@ def test_an_engine_is_chosen_by_its_name() -> None:
     )
 
 
+def test_an_engine_with_settings_can_be_chosen() -> None:
+    table = pa.table({"user": [1, 2]})
+    chosen = sf.Dataset(table, unit="user", engine=sf.engines.DuckDB(memory="1GB", threads=1))
+    assert chosen.session(limit=sf.Pure(1), ledger="memory:").sql(
+        "SELECT COUNT(*) FROM data", loss=sf.Pure(1), max_rows=1
+    )
+    assert sf.engines.DuckDB(threads=1) == sf.engines.DuckDB(threads=1) != sf.engines.DuckDB()
+
+
+def test_settings_of_an_engine_reach_it() -> None:
+    catalog: Any = SimpleNamespace(tables={})
+    with closing(sf.engines.DuckDB(memory="300 MiB", threads=3).open({}, catalog)) as engine:
+        names = "'memory_limit', 'threads'"
+        asked = f"SELECT value FROM duckdb_settings() WHERE name IN ({names}) ORDER BY name"
+        assert engine._connection.execute(asked).fetchall() == [("300.0 MiB",), ("3",)]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"memory": "4"}, {"memory": "'; SET x"}, {"memory": 4}, {"threads": 0}, {"threads": True}, {"threads": "2"}],
+)
+def test_settings_that_are_none_are_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(sf.errors.BadArgument, match=f"{next(iter(settings))} must be"):
+        sf.engines.DuckDB(**settings)
+
+
 def test_packages_are_whole_names() -> None:
     entry = EngineEntry("nobody", "nobody:Nobody", packages=frozenset({"pyarrow.lib", "py"}))
     assert entry.claims(pa.table({}))
@@ -144,8 +172,8 @@ def test_packages_are_whole_names() -> None:
 
 
 def test_what_nobody_claims_is_opened_by_the_last() -> None:
-    assert isinstance(opener_of({"x": [1]}), DuckDBOpener)
-    assert isinstance(opener_of("visits.parquet"), DuckDBOpener)
+    assert isinstance(opener_of({"x": [1]}), DuckDB)
+    assert isinstance(opener_of("visits.parquet"), DuckDB)
     assert [is_tabular(data) for data in ("a.csv", pa.table({}), {"t": "a.csv"}, {}, {"x": [1]}, [1])] == [
         True, True, True, False, False, False,
     ]  # fmt: skip

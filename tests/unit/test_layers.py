@@ -73,6 +73,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
             "combinators",
             "ledger",
             "learn",
+            "query",
             "local",
             "train",
             "synth",

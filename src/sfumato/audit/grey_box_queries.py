@@ -21,7 +21,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Number
 from sfumato.query.build.settings import CONFIDENCE, Accuracy, Settings
-from sfumato.query.engines.registry import is_tabular
+from sfumato.query.engines.registry import EngineChoice, is_tabular
 from sfumato.query.frame.queries import Query
 from sfumato.query.nodes.keysets import KeySet
 from sfumato.query.nodes.relations import Scan
@@ -54,7 +54,7 @@ def grey_box_query(
     keys: KeySet | None = None,
     weights: Mapping[str, Number] | None = None,
     noise: str | None = None,
-    engine: str | None = None,
+    engine: EngineChoice = None,
 ) -> Audit:
     """Records a question on one database, replays it on a neighbour, and compares what was randomized with its price.
 
@@ -90,7 +90,7 @@ class Audited:
 
 
 def open_for_audit(
-    data: Data, codebook: Codebook | Mapping[str, object] | str | Path | None, engine: str | None = None
+    data: Data, codebook: Codebook | Mapping[str, object] | str | Path | None, engine: EngineChoice = None
 ) -> Audited:
     """Opens tables that are in the hands of whoever audits; a data set behind a ledger is refused."""
     if isinstance(data, Dataset):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from sfumato.codebook.columns import COLUMN_HEAD, Column, Place, Plain
 from sfumato.codebook.draft import draft, refuse_draft
@@ -27,6 +27,9 @@ from sfumato.errors import BadArgument, BadCodebook, shown
 from sfumato.release.record import Fact
 from sfumato.release.render import document as form
 from sfumato.release.render.displayed import Displayed
+
+if TYPE_CHECKING:
+    from sfumato.query.engines.registry import EngineChoice
 
 FORMAT = 1
 """The version of the format; the first entry of every codebook."""
@@ -103,7 +106,7 @@ class Codebook(Displayed):
 
     @staticmethod
     def draft(
-        data: object, *, unit: str | None = None, protects: str = "", name: str = "data", engine: str | None = None
+        data: object, *, unit: str | None = None, protects: str = "", name: str = "data", engine: EngineChoice = None
     ) -> str:
         """Writes a codebook to fill in, as YAML, from the names and types of columns in a file or a frame, no value.
 

@@ -27,7 +27,7 @@ from sfumato.ledger.periods import Period
 from sfumato.ledger.permit import Permit
 from sfumato.ledger.progress import RunPermit, Step
 from sfumato.ledger.versions import Identity, label_of, read_version
-from sfumato.query.engines.registry import is_tabular
+from sfumato.query.engines.registry import EngineChoice, is_tabular
 from sfumato.query.plan.open_tables import OpenTables
 from sfumato.release.claim import Claim
 from sfumato.release.record import Fact, Release
@@ -89,7 +89,7 @@ class Dataset(Displayed):
         categories: Lists | None = None,
         version: str | None = None,
         members: Members | None = None,
-        engine: str | None = None,
+        engine: EngineChoice = None,
     ) -> None:
         facts = codebook if codebook is None or isinstance(codebook, Codebook) else Codebook.read(codebook)
         stated = between is not None or categories is not None
@@ -138,7 +138,7 @@ class Dataset(Displayed):
         unit: Unit | None,
         name: str | None,
         members: Members | None,
-        engine: str | None,
+        engine: EngineChoice,
     ) -> None:
         """Opens data that stays where it is."""
         if members is not None:

@@ -16,7 +16,7 @@ from sfumato.errors import BadArgument, shown
 from sfumato.exact import integer
 from sfumato.query.engines.halves import open_halves
 from sfumato.query.engines.inputs.tables import is_rows
-from sfumato.query.engines.registry import schema_of
+from sfumato.query.engines.registry import EngineChoice, schema_of
 from sfumato.query.nodes.catalog import Catalog, column_named
 from sfumato.query.nodes.kinds import Value
 from sfumato.query.nodes.relations import Scan
@@ -95,7 +95,7 @@ def stated_facts(
     between: Ends | None,
     categories: Lists | None,
     name: str | None,
-    engine: str | None = None,
+    engine: EngineChoice = None,
 ) -> Codebook:
     """The codebook of one table that has none: its types, who is protected, and what was stated about its columns.
 
@@ -177,7 +177,7 @@ def protects_people(codebook: Codebook) -> bool:
 
 
 def open_tables(
-    data: Data, codebook: Codebook, *, rows_only: bool = False, engine: str | None = None
+    data: Data, codebook: Codebook, *, rows_only: bool = False, engine: EngineChoice = None
 ) -> tuple[OpenTables, Unlocked]:
     """Opens tables behind the engine that reads them, as two halves: what is public, and what a permit unlocks."""
     catalog = Catalog(codebook, rows_only)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, final
 
 from sfumato.codebook.book import Codebook
-from sfumato.query.engines.registry import opener_of
+from sfumato.query.engines.registry import EngineChoice, opener_of
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.release.render.text import columns
 
@@ -77,7 +77,7 @@ class DataCheck:
 
 
 def check_data(
-    data: Any, codebook: Codebook | Mapping[str, object] | str | Path, *, engine: str | None = None
+    data: Any, codebook: Codebook | Mapping[str, object] | str | Path, *, engine: EngineChoice = None
 ) -> DataCheck:
     """Counts how data reads by its codebook: rows and values that do not, and values outside of bounds and lists.
 

@@ -12,7 +12,7 @@ from typing import ClassVar, final
 from sfumato.errors import BadArgument
 from sfumato.query.engines.needs import needs_of_cells, needs_of_expressions, needs_of_relation, refuse_lacking
 from sfumato.query.engines.protocol import Given, PrivateTables, PublicTables
-from sfumato.query.engines.registry import opener_of
+from sfumato.query.engines.registry import EngineChoice, opener_of
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Value
@@ -20,7 +20,7 @@ from sfumato.query.nodes.relations import Relation
 from sfumato.query.plan.engine_plan import Cells, Marginals
 
 
-def open_halves(data: Given, catalog: Catalog, engine: str | None = None) -> tuple[PublicTables, PrivateTables]:
+def open_halves(data: Given, catalog: Catalog, engine: EngineChoice = None) -> tuple[PublicTables, PrivateTables]:
     """Opens the public half, and the private one, which has the public tables too: questions join with them.
 
     A number of matches that is counted in one half bounds what happens in the other, so both must hold the same.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import cast, final
+from typing import TypeAlias, cast, final
 
 from sfumato.codebook.entries import comma_list
 from sfumato.errors import BadArgument
@@ -20,7 +20,8 @@ class EngineEntry:
     """An engine, by the ``name`` that people choose it by, and what it claims unless they choose another: addresses by
     scheme, files by suffix, objects by the package (or module) of their type.
 
-    ``opener`` names the `Opener`, which is imported with all that it needs when data is first opened.
+    ``opener`` names the `Opener`, which is imported with all that it needs when data is first opened; its settings
+    are then those that it has by itself.
     """
 
     name: str
@@ -45,21 +46,27 @@ class EngineEntry:
         return cast(Opener, getattr(import_module(module), name)())
 
 
-ENGINES: tuple[EngineEntry, ...] = (EngineEntry("duckdb", "sfumato.query.engines.duckdb.opening:DuckDBOpener"),)
+EngineChoice: TypeAlias = str | Opener | None
+"""An engine's name; or its opener, with settings; or None: what the data is decides."""
+
+ENGINES: tuple[EngineEntry, ...] = (EngineEntry("duckdb", "sfumato.query.engines.duckdb.opening:DuckDB"),)
 """The last one opens what no other claims, and its refusals say what can be opened."""
 
 
-def opener_of(data: Given, engine: str | None = None) -> Opener:
-    """The opener of the engine of that name; of the first one that claims data, or of the last, if none is chosen."""
+def opener_of(data: Given, engine: EngineChoice = None) -> Opener:
+    """The opener of the engine that is chosen; of the first one that claims data, or of the last, if none is."""
+    if isinstance(engine, Opener):
+        return engine
     if engine is None:
         return next((entry for entry in ENGINES if entry.claims(data)), ENGINES[-1]).load()
     for entry in ENGINES:
         if entry.name == engine:
             return entry.load()
-    raise BadArgument("engine", f"one of {comma_list([entry.name for entry in ENGINES])}", engine)
+    names = comma_list([entry.name for entry in ENGINES])
+    raise BadArgument("engine", f"one of {names}, or one with settings, such as sf.engines.DuckDB(threads=2)", engine)
 
 
-def schema_of(data: Given, name: str = "data", engine: str | None = None) -> Mapping[str, Mapping[str, str]]:
+def schema_of(data: Given, name: str = "data", engine: EngineChoice = None) -> Mapping[str, Mapping[str, str]]:
     """The tables of some data, their columns, and the engine's types of these; no value is looked at.
 
     Files say what their tables are called; a frame is called ``name``.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
+from sfumato.errors import BadArgument
 from sfumato.query.engines.duckdb.column_checks import checked_tables, refuse_columns
 from sfumato.query.engines.duckdb.engine import DuckDBEngine
 from sfumato.query.engines.duckdb.schemas import schema_of
@@ -21,15 +24,36 @@ if TYPE_CHECKING:
     from sfumato.query.nodes.relations import Scan
 
 
+MEMORY = re.compile(r"\d{1,9}(\.\d{1,3})? ?(KB|MB|GB|TB|KiB|MiB|GiB|TiB)", re.ASCII | re.IGNORECASE)
+"""An amount of memory, as DuckDB reads it."""
+
+
 @final
-class DuckDBOpener(Opener):
-    """Opens files, frames and DuckDB's own databases (`sources`)."""
+@dataclass(frozen=True)
+class DuckDB(Opener):
+    """The engine that opens files, frames and DuckDB's own databases, in this process.
+
+    It takes at most so much ``memory`` for tables and what is worked out on them, and puts what needs more into a
+    temporary folder (by itself: 80 % of the machine's), and so many ``threads`` (by itself: all).
+
+    >>> DuckDB(memory="4GB", threads=2)
+    DuckDB(memory='4GB', threads=2)
+    """
+
+    memory: str | None = None
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.memory is not None and not (isinstance(self.memory, str) and MEMORY.fullmatch(self.memory)):
+            raise BadArgument("memory", "an amount with its unit, such as '4GB'", self.memory)
+        if self.threads is not None and (type(self.threads) is not int or self.threads < 1):
+            raise BadArgument("threads", "a whole number, 1 or more", self.threads)
 
     def open(self, data: Given, catalog: Catalog) -> DuckDBEngine:
-        return open_source(data, catalog, look=refuse_columns)
+        return open_source(data, catalog, memory=self.memory, threads=self.threads, look=refuse_columns)
 
     def open_public(self, data: Given, catalog: Catalog, held: Mapping[str, Held]) -> DuckDBEngine:
-        return open_source(data, catalog, public=held)
+        return open_source(data, catalog, memory=self.memory, threads=self.threads, public=held)
 
     def schema_of(self, data: Given, name: str) -> Mapping[str, Mapping[str, str]]:
         return schema_of(data, name)
@@ -45,5 +69,5 @@ class DuckDBOpener(Opener):
         ) -> None:
             checks[:] = checked_tables(connection, tables, held, notes)
 
-        open_source(data, catalog, look=look).close()
+        open_source(data, catalog, memory=self.memory, threads=self.threads, look=look).close()
         return checks

@@ -1,0 +1,3 @@
+from . import engines
+
+__all__ = ["engines"]

@@ -1,0 +1,3 @@
+from .duckdb.opening import DuckDB
+
+__all__ = ["DuckDB"]
