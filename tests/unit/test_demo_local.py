@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 from io import StringIO
 from pathlib import Path
 
@@ -227,7 +228,8 @@ def test_a_folder_that_cannot_be_made_is_refused_in_one_line(story: str, tmp_pat
 def test_breaking_off_leaves_no_traceback(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "sfumato", "demo", "survey", "--ask"]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path) as process:
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # whoever runs the tests in the background ignores it
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path, preexec_fn=heard) as process:
         assert process.stdout is not None
         seen = b""
         while b"(yes/no)" not in seen:
