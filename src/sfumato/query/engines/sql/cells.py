@@ -14,6 +14,7 @@ from typing import final
 
 from sfumato.query.engines.bounding import Names, RowColumns, ScaleDown, bounding_plan
 from sfumato.query.engines.sql.bounding import apart_numbers, bounded_numbers, same
+from sfumato.query.engines.sql.dialect import Dialect
 from sfumato.query.engines.sql.expressions import cast, largest, product, value
 from sfumato.query.engines.sql.folds import key
 from sfumato.query.engines.sql.relations import Relations, is_cheap, no_fewer_rows
@@ -48,7 +49,8 @@ class Inputs:
 def statement_of(cells: Cells, relations: Relations) -> str:
     """The statement: columns k0, k1, … or place, then i0, i1, … of inner keys, then n0, n1, … of tallies."""
     source, public = relations.source(cells.source), ""
-    if source.units and _is_numbered(cells) and (join := _naming_join(cells)) is not None:
+    numbered = _is_numbered(cells, relations.statement.dialect)
+    if source.units and numbered and (join := _naming_join(cells)) is not None:
         public, right = _numbered_rows(cells, join, relations)
         source = replace(relations, given=(join.right, right)).source(cells.source)
     scope = source.scope(relations.statement)
@@ -68,8 +70,10 @@ def statement_of(cells: Cells, relations: Relations) -> str:
     return CellStatement(cells, source, inputs, relations, over, public).ordered(over(source.text))
 
 
-def _is_numbered(cells: Cells) -> bool:
+def _is_numbered(cells: Cells, dialect: Dialect) -> bool:
     """Tells whether keys that nobody listed are numbered: units are sorted by them, and they are wide."""
+    if not dialect.number_type:
+        return False
     wide = len(cells.keys) > 1 or any(of.kind is Kind.TEXT for of in cells.keys)
     return cells.listed is None and wide and cells.bound.groups is not None
 
@@ -200,7 +204,7 @@ class CellStatement:
             numbers = self._listed(rows, keys, cells.listed, before=wide or not cells.listed.certain)
         elif self.public:
             numbers = self._named(self.public, rows, keys)
-        elif _is_numbered(cells) and self.source.identity:
+        elif _is_numbered(cells, self.statement.dialect) and self.source.identity:
             numbers = self._numbered(rows, keys)
         else:
             numbers = self._bounded(rows, keys, keys)

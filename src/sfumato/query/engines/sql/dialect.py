@@ -83,7 +83,7 @@ class Dialect:
     wide: Mapping[str, str]
     """Arithmetic on whole numbers that is exact beyond 64 bits: neg, abs, add, sub and mul."""
     rounded: str
-    """A number as a whole one, the even one of two, of the type {1}, which all of them fit into."""
+    """A float as a whole number, the even one of two, of the type {1}, which all of them fit into."""
     wide_sum: str
     """The exact sum of whole numbers, 0 of none."""
     wide_product: str
@@ -99,7 +99,7 @@ class Dialect:
     key_hash: str
     """A hash of keys that is hashed again."""
     number_type: str
-    """The type of numbers of keys."""
+    """The type of numbers of keys; empty where keys are not numbered, which takes longer there than to sort by them."""
     distinct_tuple: str
     """Several columns as one value, so that different ones can be counted."""
     numbered: str

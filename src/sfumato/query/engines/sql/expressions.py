@@ -310,7 +310,10 @@ def steps(of: Expression, grid: Grid, scope: Scope) -> Piece:
         kept = scope.fill(less, kept, Piece(scope.statement.bind(grid.centre, kind)))
     if kind is Kind.FLOAT and grid.exponent:
         kept = scope.fill("({0} * {1})", kept, Piece(scope.statement.bind(2.0**grid.exponent, Kind.FLOAT)))
-    return kept if wide else scope.fill(dialect.rounded.format("{0}", dialect.whole_type(most)), kept)
+    if wide:
+        return kept
+    shape = dialect.rounded if kind is Kind.FLOAT else "CAST({0} AS {1})"
+    return scope.fill(shape.format("{0}", dialect.whole_type(most)), kept)
 
 
 def _inside(of: Expression, grid: Grid, scope: Scope) -> bool:

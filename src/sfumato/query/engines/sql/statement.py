@@ -23,7 +23,7 @@ List: TypeAlias = tuple[tuple[Kind, tuple[Value, ...]], ...]
 LONG = 4000
 """Expressions of more letters are named: they may be parts of several others, each a part of several more."""
 
-SIGNS = "$?"
+SIGNS = "$?:"
 """What parameters begin with."""
 
 
