@@ -299,7 +299,7 @@ SQLITE = Dialect(
     number_type="INTEGER",
     distinct_tuple="f_tuple({0})",
     # A limit keeps SQLite from writing expressions out again where they are named.
-    layer="SELECT *, {0} FROM ({1}) LIMIT -1",
+    layer="SELECT *, {0} FROM ({1}) AS q LIMIT -1",
     numbered="SELECT {0}, row_number() OVER (PARTITION BY {0}) AS j FROM ({1})",
     wide_sum_over="coalesce(f_sum({0}) OVER peers, 0)",
     semi_join="SELECT {0}.* FROM {0} WHERE EXISTS (SELECT 1 FROM {1} WHERE {2})",

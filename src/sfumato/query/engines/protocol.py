@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -85,6 +86,10 @@ class PrivateTables(ABC):
     def marginals(self, marginals: Marginals) -> NDArray[np.int64]:
         """Counts contingency tables of the same rows, one after another. It fails for no data."""
         return np.concatenate([marginals.laid_out(at, self.run(cells)) for at, cells in enumerate(marginals.cells)])
+
+    def at_once(self) -> AbstractContextManager[None]:
+        """Lets everything that is computed inside it see the same rows, where others may write to the source."""
+        return nullcontext()
 
     @abstractmethod
     def fingerprints(self, key: bytes) -> Mapping[str, str]:

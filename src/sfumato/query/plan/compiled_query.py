@@ -142,7 +142,11 @@ class CompiledQuery:
         return {}
 
     def draw(self, data: Data, entropy: Entropy) -> tuple[Drawn, ...]:
-        """Computes, chooses keys, and adds noise: all that is ever taken from the data."""
+        """Computes, chooses keys, adds noise: all that is ever taken from the data, of which all see the same rows."""
+        with data.engine.at_once():
+            return self._drawn(data, entropy)
+
+    def _drawn(self, data: Data, entropy: Entropy) -> tuple[Drawn, ...]:
         drawn = []
         selections = iter(self.pricing.selections)
         computed = [

@@ -53,9 +53,9 @@ def apart_numbers(
         raise TypeError(plan)
     dialect, every, large = statement.dialect, statement.name("rows"), statement.name("large")
     group = listing(plan.group)
-    many = f"SELECT {group} FROM ({counted}) GROUP BY {group} HAVING count(*) > {int(plan.most)}"
+    many = f"SELECT {group} FROM ({counted}) AS q GROUP BY {group} HAVING count(*) > {int(plan.most)}"
     columns = listing([*(f"{large}.{name}" for name in plan.group), *(f"{every}.{name}" for name in fields)])
-    joined = f"SELECT {columns} FROM ({rows}) AS {every} LEFT JOIN {large} ON {same(every, large, plan.group)}"
+    joined = f"SELECT {columns} FROM ({rows}) AS {every} LEFT JOIN {large} ON {same(every, large, plan.group, dialect)}"
     return f"WITH {large} AS {dialect.once} ({many}) {_scaled(plan, over(joined), dialect)}"
 
 
@@ -75,9 +75,9 @@ def kept_rows(plan: RowPlan, rows: str, statement: Statement) -> str:
     assert_never(plan)
 
 
-def same(left: str, right: str, names: Names) -> str:
+def same(left: str, right: str, names: Names, dialect: Dialect) -> str:
     """The condition that two tables agree in columns; missing values agree with each other."""
-    return " AND ".join(f"{left}.{name} IS NOT DISTINCT FROM {right}.{name}" for name in names) or "TRUE"
+    return " AND ".join(dialect.same.format(f"{left}.{name}", f"{right}.{name}") for name in names) or "TRUE"
 
 
 def _first_groups(plan: FirstGroups, rows: str, dialect: Dialect, *, places: bool = False) -> str:
@@ -86,9 +86,9 @@ def _first_groups(plan: FirstGroups, rows: str, dialect: Dialect, *, places: boo
     # The rows of a group are peers.
     window = f"(PARTITION BY {listing(plan.units)} ORDER BY {listing([chosen, *_in_order(plan.keys)])})"
     place = ", row_number() OVER w - rank() OVER w AS i" if places else ""
-    ranked = f"SELECT *, dense_rank() OVER w AS r{place} FROM ({rows}) WINDOW w AS {window}"
+    ranked = f"SELECT *, dense_rank() OVER w AS r{place} FROM ({rows}) AS q WINDOW w AS {window}"
     columns = listing([*plan.source.columns, *(["i"] if places else [])])
-    return f"SELECT {columns} FROM ({ranked}) WHERE r <= {int(plan.most)}"
+    return f"SELECT {columns} FROM ({ranked}) AS q WHERE r <= {int(plan.most)}"
 
 
 def _first_rows(plan: FirstRows, rows: str, dialect: Dialect) -> str:
@@ -96,7 +96,7 @@ def _first_rows(plan: FirstRows, rows: str, dialect: Dialect) -> str:
     order = listing([dialect.hashed.format(listing([*plan.units, *plan.values, "j"])), *_in_order(plan.values), "j"])
     rank = f"row_number() OVER (PARTITION BY {listing(plan.within)} ORDER BY {order}) AS r"
     numbered = dialect.numbered.format(columns, rows)
-    return f"SELECT {columns} FROM (SELECT *, {rank} FROM ({numbered})) WHERE r <= {int(plan.most)}"
+    return f"SELECT {columns} FROM (SELECT *, {rank} FROM ({numbered}) AS q) AS q WHERE r <= {int(plan.most)}"
 
 
 def _rarely_cut(plan: FirstRows, rows: str, statement: Statement) -> str:
@@ -109,17 +109,17 @@ def _rarely_cut(plan: FirstRows, rows: str, statement: Statement) -> str:
     cut = _first_rows(plan, dialect.semi_join.format(every, large, alike), dialect)
     return (
         f"WITH {every} AS {word} ({rows}), {large} AS {dialect.once} ({many}) SELECT {columns} FROM"
-        f" ({dialect.anti_join.format(every, large, alike)}) UNION ALL SELECT {columns} FROM ({cut})"
+        f" ({dialect.anti_join.format(every, large, alike)}) AS q UNION ALL SELECT {columns} FROM ({cut}) AS q"
     )
 
 
 def _first_values(plan: FirstValues, rows: str, dialect: Dialect) -> str:
-    there = f"SELECT {listing([*plan.within, plan.value])} FROM ({rows}) WHERE {plan.value} IS NOT NULL"
+    there = f"SELECT {listing([*plan.within, plan.value])} FROM ({rows}) AS q WHERE {plan.value} IS NOT NULL"
     if plan.most is None:
         return there
     order = f"{dialect.hashed.format(listing([*plan.units, plan.value]))}, {plan.value}"
     rank = f"dense_rank() OVER (PARTITION BY {listing(plan.within)} ORDER BY {order}) AS r"
-    return f"SELECT * FROM (SELECT *, {rank} FROM ({there})) WHERE r <= {int(plan.most)}"
+    return f"SELECT * FROM (SELECT *, {rank} FROM ({there}) AS q) AS q WHERE r <= {int(plan.most)}"
 
 
 def _added_up(plan: AddUp | ScaleDown, rows: str, dialect: Dialect, *, first: str = "", most: int | None = None) -> str:
@@ -162,7 +162,7 @@ def _corrected(plan: ScaleDown, rows: str, statement: Statement) -> str:
     if all(isinstance(number.tally, Rows | Units) and number.column is None for number in plan.numbers):
         return _added_up(plan, kept, dialect, first=FIRST, most=plan.most)
     big = f"(SELECT {listing(plan.group)} FROM kept WHERE i = {int(plan.most)}) AS big"
-    large = dialect.semi_join.format("kept", big, same("kept", "big", plan.group))
+    large = dialect.semi_join.format("kept", big, same("kept", "big", plan.group, dialect))
     added = _added_up(plan, "SELECT * FROM kept", dialect, first=FIRST)
     both = _together(plan, added, _scaled(plan, large, dialect, less=True), dialect)
     return f"WITH kept AS {dialect.once} ({kept}) {both}"
@@ -198,10 +198,10 @@ def _scaled(plan: ScaleDown, rows: str, dialect: Dialect, *, less: bool = False)
         numbers.append(f"{text} AS {number.name}")
     cell = listing(plan.units + plan.by)
     columns = listing([cell, *(f"{text} AS {name}" for text, name in parts.items())])
-    cells = f"SELECT {columns} FROM ({rows}) GROUP BY {cell}"
+    cells = f"SELECT {columns} FROM ({rows}) AS q GROUP BY {cell}"
     every = f"sum(c0) OVER (PARTITION BY {listing(plan.group)})" if inner else "c0"
     every = f"CASE WHEN {plan.units[0]} IS NULL THEN 0 ELSE c0 END" if plan.apart else every
-    return _grouped(plan.by, numbers, f"SELECT *, {every} AS every FROM ({cells})")
+    return _grouped(plan.by, numbers, f"SELECT *, {every} AS every FROM ({cells}) AS q")
 
 
 def _beside(plan: Beside, rows: str, statement: Statement) -> str:
@@ -216,7 +216,7 @@ def _beside(plan: Beside, rows: str, statement: Statement) -> str:
     for different in plan.different:
         name = different.numbers[0].name
         parts.append(f"d{name} AS ({bounded_numbers(different, kept, statement)})")
-        joined += f" LEFT JOIN d{name} ON {same('cells', f'd{name}', plan.by)}"
+        joined += f" LEFT JOIN d{name} ON {same('cells', f'd{name}', plan.by, dialect)}"
         shown.append(f"coalesce(d{name}.{name}, 0) AS {name}")
     return f"WITH {listing(parts)} SELECT {listing(shown)} FROM cells{joined}"
 
@@ -233,4 +233,4 @@ def _in_steps(count: str, bits: int, dialect: Dialect) -> str:
 
 def _grouped(by: Names, numbers: list[str], rows: str) -> str:
     groups = f" GROUP BY {listing(by)}" if by else ""
-    return f"SELECT {listing([*by, *numbers]) or 'count(*) AS one'} FROM ({rows}){groups}"
+    return f"SELECT {listing([*by, *numbers]) or 'count(*) AS one'} FROM ({rows}) AS q{groups}"

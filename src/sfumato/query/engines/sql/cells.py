@@ -65,7 +65,7 @@ def statement_of(cells: Cells, relations: Relations) -> str:
     shown = listing([*source.identity, *columns]) or "1 AS one"
 
     def over(rows: str) -> str:
-        return f"SELECT {shown} FROM ({scope.over(rows)})"
+        return f"SELECT {shown} FROM ({scope.over(rows)}) AS q"
 
     return CellStatement(cells, source, inputs, relations, over, public).ordered(over(source.text))
 
@@ -94,9 +94,9 @@ def _numbered_rows(cells: Cells, join: Join, relations: Relations) -> tuple[str,
     scope, fields = right.scope(statement), list(right.fields.values())
     keys = tuple(f"k{place}" for place in range(len(cells.keys)))
     named = [f"{narrow(of, scope).text} AS {name}" for of, name in zip(cells.keys, keys, strict=True)]
-    rows = f"SELECT {listing([*fields, *named])} FROM ({scope.over(right.text)})"
+    rows = f"SELECT {listing([*fields, *named])} FROM ({scope.over(right.text)}) AS q"
     columns = listing([*(f"a.{name}" for name in fields), "b.place", "b.h"])
-    text = f"SELECT {columns} FROM coming AS a JOIN codes AS b ON {same('a', 'b', keys)}"
+    text = f"SELECT {columns} FROM coming AS a JOIN codes AS b ON {same('a', 'b', keys, statement.dialect)}"
     parts = _codes(rows, keys, statement, cheap=is_cheap(join.right))
     return parts, Source(text, 0, {**right.fields, PLACE: "place", HASH: "h"}, right.held)
 
@@ -107,7 +107,7 @@ def _codes(rows: str, keys: Names, statement: Statement, *, cheap: bool) -> str:
     order = listing(f"{name} NULLS LAST" for name in keys)
     number = f"CAST(row_number() OVER (ORDER BY {order}) AS {dialect.number_type}) AS place"
     hashed = f"{dialect.key_hash.format(by)} AS h"
-    codes = f"SELECT *, {number}, {hashed} FROM (SELECT DISTINCT {by} FROM coming)"
+    codes = f"SELECT *, {number}, {hashed} FROM (SELECT DISTINCT {by} FROM coming) AS q"
     return f"coming AS {dialect.anew if cheap else dialect.once} ({rows}), codes AS {dialect.once} ({codes})"
 
 
@@ -209,7 +209,7 @@ class CellStatement:
         else:
             numbers = self._bounded(rows, keys, keys)
         order = listing(f"{name} NULLS FIRST" for name in (*shown, *self._inner))
-        return f"SELECT * FROM ({numbers})" + (f" ORDER BY {order}" if order else "")
+        return f"SELECT * FROM ({numbers}) AS q" + (f" ORDER BY {order}" if order else "")
 
     def _bounded(self, rows: str, keys: Names, hashed: Names) -> str:
         values = (*self._inner, *self.inputs.made.values())
@@ -234,12 +234,12 @@ class CellStatement:
     def _listed(self, rows: str, keys: Names, public: PublicKeys, *, before: bool) -> str:
         """Looks keys up in their list ``before`` units are bounded, so that rows with others do not count; or after."""
         columns = tuple(zip((of.kind for of in self.cells.keys), public.columns, strict=True))
-        listed = self.statement.table(columns)
+        listed, alike = self.statement.table(columns), same("a", "b", keys, self.statement.dialect)
         if not before:
             numbers = self._bounded(rows, keys, keys)
-            return f"SELECT b.place, a.* FROM ({numbers}) AS a JOIN {listed} AS b ON {same('a', 'b', keys)}"
+            return f"SELECT b.place, a.* FROM ({numbers}) AS a JOIN {listed} AS b ON {alike}"
         columns_kept = listing([*self._others, "b.place"])
-        looked_up = f"SELECT {columns_kept} FROM ({rows}) AS a JOIN {listed} AS b ON {same('a', 'b', keys)}"
+        looked_up = f"SELECT {columns_kept} FROM ({rows}) AS a JOIN {listed} AS b ON {alike}"
         return self._bounded(looked_up, ("place",), ("place",))
 
     def _numbered(self, rows: str, keys: Names) -> str:
@@ -248,7 +248,8 @@ class CellStatement:
         A number depends on everybody's keys, their order and their hash on nobody's: these decide which ones are kept.
         """
         columns = listing([*self._others, "b.place", "b.h"])
-        coded = f"SELECT {columns} FROM coming AS a JOIN codes AS b ON {same('a', 'b', keys)}"
+        alike = same("a", "b", keys, self.statement.dialect)
+        coded = f"SELECT {columns} FROM coming AS a JOIN codes AS b ON {alike}"
         return self._named(_codes(rows, keys, self.statement, cheap=is_cheap(self.cells.source)), coded, keys)
 
     def _named(self, codes: str, rows: str, keys: Names) -> str:

@@ -9,7 +9,7 @@ tests against docs/semantics.md can show to be right.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, final
 
 from sfumato.query.nodes.kinds import Kind
@@ -120,7 +120,15 @@ class Dialect:
     """How many digits the factors of such a product may have together."""
     wide_sum_over: str = "coalesce(sum({0}) OVER peers, 0)"
     """The same as `wide_sum`, of the rows of a unit up to a row and its peers (`windows.py`)."""
-    layer: str = "SELECT *, {0} FROM ({1})"
+    same: str = "{0} IS NOT DISTINCT FROM {1}"
+    """Two columns agree: in their values, or both are missing."""
+    collation: str = ""
+    """What follows a constant that is a text, so that it is compared by code points."""
+    floats: Mapping[str, str] = field(default_factory=dict)
+    """Arithmetic on finite floats (add, sub, mul, div) for engines that raise: missing where it is not finite."""
+    reworded: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
+    """Patterns and formats as the engine writes them, by their operators: the second operand."""
+    layer: str = "SELECT *, {0} FROM ({1}) AS q"
     """Names {0} to expressions on {1}, such that each is worked out once for each row."""
     once: str = "MATERIALIZED"
     """The word for a named SELECT that is computed once, though it is used several times."""

@@ -171,7 +171,7 @@ class SQLEngine(Engine):
         shown = listing(f"{key(of, scope).text} AS {name}" for of, name in zip(made, names, strict=True))
         source = scope.over(f"SELECT * FROM {crossed}" if crossed else "SELECT 1 AS one")
         order = listing(f"{name} NULLS FIRST" for name in names)
-        answer = self.answer(f"SELECT DISTINCT {shown} FROM ({source}) ORDER BY {order}", statement, few=False)
+        answer = self.answer(f"SELECT DISTINCT {shown} FROM ({source}) AS q ORDER BY {order}", statement, few=False)
         return tuple(zip(*(answer.values(name, of.kind) for name, of in zip(names, made, strict=True)), strict=True))
 
     def rows(self, relation: Relation) -> Mapping[str, Sequence[Value]]:
@@ -181,7 +181,7 @@ class SQLEngine(Engine):
         source = Relations(self.held, statement).source(relation)
         names = list(source.fields.values())
         order = listing(f"{name} NULLS FIRST" for name in names)
-        text = f"SELECT {listing(names)} FROM ({source.text}) ORDER BY {order}"
+        text = f"SELECT {listing(names)} FROM ({source.text}) AS q ORDER BY {order}"
         answer = self.answer(text, statement, few=False)
         return {field.name: answer.values(source.fields[field.name], field.kind) for field in relation.fields}
 

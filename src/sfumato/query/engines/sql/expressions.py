@@ -81,6 +81,7 @@ def _called(call: Call, scope: Scope) -> Piece:
     if call.operator not in PASSES_MISSING and any(map(is_missing, call.parts)):
         return Piece(f"CAST(NULL AS {dialect.types[call.kind]})")
     bound = call.parts[:-1] if OPERATORS[call.operator].word else call.parts
+    bound = _reworded(call.operator, bound, scope)
     pieces = [cast(part, kind or (usual if is_missing(part) else part.kind), scope) for part in bound]
     match call.operator:
         case "to_int" | "to_float" | "to_bool" | "to_date" | "to_time" if call.parts[0].kind is Kind.TEXT:
@@ -116,6 +117,15 @@ def _called(call: Call, scope: Scope) -> Piece:
     if symbol := SYMBOLS.get(call.operator):
         return scope.fill(f"({{0}} {symbol} {{1}})", *pieces)
     return _templated(call, pieces, scope)
+
+
+def _reworded(operator: str, parts: Sequence[Expression], scope: Scope) -> Sequence[Expression]:
+    """The operands, with a pattern or a format as the engine writes it."""
+    reword = scope.statement.dialect.reworded.get(operator)
+    match parts[1:2]:
+        case [Literal(str() as written, kind)] if reword is not None:
+            return [parts[0], Literal(reword(written), kind), *parts[2:]]
+    return parts
 
 
 def _templated(call: Call, pieces: Sequence[Piece], scope: Scope) -> Piece:
@@ -174,6 +184,8 @@ def _arithmetic(call: Call, pieces: Sequence[Piece], scope: Scope) -> Piece:
         if most is not None and most <= MOST_INT:
             return scope.fill(shape, *pieces)
         return scope.fill(dialect.to_whole.format(dialect.wide[call.operator]), *pieces)
+    if total := dialect.floats.get(call.operator):
+        return scope.fill(total, *pieces)
     result = scope.fill(shape, *pieces)
     return result if most is not None and most < MODEST else scope.fill(dialect.finite, result)
 
@@ -309,7 +321,9 @@ def steps(of: Expression, grid: Grid, scope: Scope) -> Piece:
         less = dialect.wide["sub"] if wide else "({0} - {1})"
         kept = scope.fill(less, kept, Piece(scope.statement.bind(grid.centre, kind)))
     if kind is Kind.FLOAT and grid.exponent:
-        kept = scope.fill("({0} * {1})", kept, Piece(scope.statement.bind(2.0**grid.exponent, Kind.FLOAT)))
+        # To multiply by more than 1 keeps what is within the grid; by less, it may come to lie below all floats.
+        times = "({0} * {1})" if grid.exponent > 0 else dialect.floats.get("mul", "({0} * {1})")
+        kept = scope.fill(times, kept, Piece(scope.statement.bind(2.0**grid.exponent, Kind.FLOAT)))
     if wide:
         return kept
     shape = dialect.rounded if kind is Kind.FLOAT else "CAST({0} AS {1})"

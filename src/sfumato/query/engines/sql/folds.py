@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from sfumato.query.engines.sql.dialect import Dialect
 from sfumato.query.engines.sql.expressions import steps, value
 from sfumato.query.engines.sql.statement import Piece, Scope
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.relations import Fold, Folded
+
+MODEST = 800
+"""Sums are below 2 to the power of 126, and counts below 2 to the power of 63: floats have room for 1023."""
 
 
 def key(of: Expression, scope: Scope) -> Piece:
@@ -35,9 +39,16 @@ def fold(folded: Folded, scope: Scope) -> tuple[list[Piece], list[str], str]:
     double = dialect.types[Kind.FLOAT]
     total = dialect.to_whole if of.kind is Kind.INT else dialect.wide_to_float
     if of.kind is not Kind.INT and folded.grid is not None and folded.grid.exponent:
-        total = f"({total} / {scope.statement.bind(2.0**folded.grid.exponent, Kind.FLOAT)})"
+        total = _divided(total, scope.statement.bind(2.0**folded.grid.exponent, Kind.FLOAT), folded, dialect)
     sums = [dialect.wide_sum]
     if folded.fold is Fold.SUM:
         return [steps_of], sums, f"CAST({total} AS {dialect.types[of.kind]})"
-    mean = f"CASE WHEN {{1}} > 0 THEN CAST({total} AS {double}) / CAST({{1}} AS {double}) END"
-    return [steps_of], [*sums, "count({0})"], mean
+    many = f"CAST(CASE WHEN {{1}} > 0 THEN {{1}} END AS {double})"
+    return [steps_of], [*sums, "count({0})"], _divided(f"CAST({total} AS {double})", many, folded, dialect)
+
+
+def _divided(total: str, by: str, folded: Folded, dialect: Dialect) -> str:
+    """A sum on a grid divided by what is not 0: on most grids that is neither too large nor too small for a float."""
+    plain = folded.grid is None or abs(folded.grid.exponent) < MODEST
+    division = "({0} / {1})" if plain else dialect.floats.get("div", "({0} / {1})")
+    return division.replace("{1}", by).replace("{0}", total)

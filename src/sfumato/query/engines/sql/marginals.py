@@ -32,8 +32,8 @@ def marginals_statement(marginals: Marginals, relations: Relations) -> str:
         )
     else:
         each = dialect.each_of.format(listing(cells))
-        tables = f"SELECT cell, count(*) AS n FROM (SELECT {each} AS cell FROM coded) GROUP BY cell"
-    return f"WITH coded AS {dialect.once} (SELECT {coded or '1 AS one'} FROM ({source.text})) {tables}"
+        tables = f"SELECT cell, count(*) AS n FROM (SELECT {each} AS cell FROM coded) AS q GROUP BY cell"
+    return f"WITH coded AS {dialect.once} (SELECT {coded or '1 AS one'} FROM ({source.text}) AS q) {tables}"
 
 
 def _cells(marginals: Marginals, kind: str) -> Iterator[str]:

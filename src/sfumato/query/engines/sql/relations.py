@@ -114,10 +114,10 @@ class Relations:
             for place, column in enumerate(scan.fields)
             if column.name in first
         ]
-        held = f"SELECT {listing(['*', *made])} FROM ({scope.over(self._rows(scan))})"
+        held = f"SELECT {listing(['*', *made])} FROM ({scope.over(self._rows(scan))}) AS q"
         seen = Scope(self.statement, fields, _bounds(scan.fields))
         kept = " AND ".join(f"({cast(condition, Kind.BOOL, seen).text})" for condition in conditions)
-        return f"SELECT * FROM ({seen.over(held)}) WHERE {kept}"
+        return f"SELECT * FROM ({seen.over(held)}) AS q WHERE {kept}"
 
     def _rows(self, scan: Scan) -> str:
         """The rows of a table as they are held, or one for each item of lists: i0, i1, …, the first ones of a row."""
@@ -127,7 +127,7 @@ class Relations:
             raw, held, _ = table.columns[items.column]
             template = self._dialect.unnest_kept if items.kept else self._dialect.unnest
             most = MOST_ROWS if items.most is None else items.most
-            text = f"SELECT *, {template.format(raw, item_type(held), int(most))} AS i{place} FROM ({text})"
+            text = f"SELECT *, {template.format(raw, item_type(held), int(most))} AS i{place} FROM ({text}) AS q"
         return text
 
     def _read(self, scan: Scan, place: int, scope: Scope) -> Piece:
@@ -187,14 +187,14 @@ class Relations:
         scope = below.scope(self.statement)
         condition = cast(where.condition, Kind.BOOL, scope)
         kept = listing([*below.identity, *below.fields.values()])
-        text = f"SELECT {kept or '1 AS one'} FROM ({scope.over(below.text)}) WHERE {condition.text}"
+        text = f"SELECT {kept or '1 AS one'} FROM ({scope.over(below.text)}) AS q WHERE {condition.text}"
         return Source(text, below.units, below.fields, below.held)
 
     def _select(self, select: Select) -> Source:
         below = self.source(select.source)
         scope = below.scope(self.statement)
         made = [f"{value(of, scope).text} AS f{place}" for place, (_, of) in enumerate(select.columns)]
-        text = f"SELECT {listing([*below.identity, *made]) or '1 AS one'} FROM ({scope.over(below.text)})"
+        text = f"SELECT {listing([*below.identity, *made]) or '1 AS one'} FROM ({scope.over(below.text)}) AS q"
         within = {name: between for name, of in select.columns if (between := ends(of, scope)) is not None}
         return made_source(text, below.units, select.fields, within)
 
@@ -238,7 +238,7 @@ class Relations:
         keys, rows = tuple(made), tuple(below.fields.values())
         columns = listing([*rows, *(f"{text} AS {name}" for name, text in made.items())])
         there = " AND ".join(f"{name} IS NOT NULL" for name in keys)
-        text = f"SELECT * FROM (SELECT {columns} FROM ({scope.over(below.text)})) WHERE {there}"
+        text = f"SELECT * FROM (SELECT {columns} FROM ({scope.over(below.text)}) AS q) AS q WHERE {there}"
         return below, kept_rows(FirstRows(Incoming(keys + rows), (), keys, rows, meet.most), text, self.statement)
 
     def _filtered(self, join: Join, left: Source, right: Source) -> Source:
@@ -267,7 +267,7 @@ class Relations:
     def _union(self, union: Union) -> Source:
         below = [self.source(part) for part in union.parts]
         columns = [*below[0].identity, *(f"f{place}" for place in range(len(union.fields)))]
-        texts = [f"SELECT {listing(columns) or '1 AS one'} FROM ({one.text})" for one in below]
+        texts = [f"SELECT {listing(columns) or '1 AS one'} FROM ({one.text}) AS q" for one in below]
         return made_source(" UNION ALL ".join(texts), below[0].units, union.fields, {})
 
     def _keep(self, keep: Keep) -> Source:
@@ -299,8 +299,8 @@ class Relations:
             made_of = [self.statement.name("g") for _ in aggregates]
             aggregated += [f"{shape.format(*names)} AS {name}" for shape, name in zip(aggregates, made_of, strict=True)]
             results.append(folded.fill(template, *map(Piece, made_of)))
-        rows = f"SELECT {listing([*below.identity, *made]) or '1 AS one'} FROM ({scope.over(below.text)})"
-        grouped = f"SELECT {listing([*groups, *aggregated]) or 'count(*) AS one'} FROM ({rows})"
+        rows = f"SELECT {listing([*below.identity, *made]) or '1 AS one'} FROM ({scope.over(below.text)}) AS q"
+        grouped = f"SELECT {listing([*groups, *aggregated]) or 'count(*) AS one'} FROM ({rows}) AS q"
         grouped += f" GROUP BY {listing(groups)}" if groups else ""
         results = [
             folded.fill(self._dialect.finite, piece) if one.column.kind is Kind.FLOAT else piece
@@ -308,7 +308,7 @@ class Relations:
         ]
         fields = [*(Piece(f"k{place}") for place in range(len(per.by))), *results]
         named = [f"{piece.text} AS f{place}" for place, piece in enumerate(fields)]
-        text = f"SELECT {listing([*below.identity, *named]) or '1 AS one'} FROM ({folded.over(grouped)})"
+        text = f"SELECT {listing([*below.identity, *named]) or '1 AS one'} FROM ({folded.over(grouped)}) AS q"
         return made_source(text, below.units, per.fields, {})
 
 
@@ -344,7 +344,7 @@ def _joined(
         columns = listing(f"{piece.text} AS {name}" for name, piece in made.items()) or "1 AS one"
         below = scope.over(f"SELECT * FROM {table.name}" if place else base)
         on = f" ON w{place - 1}.leaves = w{place}.arrives" if place else ""
-        tables.append(f"(SELECT {columns} FROM ({below})) AS w{place}{on}")
+        tables.append(f"(SELECT {columns} FROM ({below}) AS q) AS w{place}{on}")
         places |= {name: f"w{place}.{name}" for name in made}
     kept = [f"u{place}" for place in range(units)]
     text = f"SELECT {listing(places[name] for name in (*kept, *fields)) or '1 AS one'} FROM {' JOIN '.join(tables)}"

@@ -59,7 +59,8 @@ class Statement:
         place = self._places.setdefault((kind.value, repr(held)), len(self.values) + 1)
         if place > len(self.values):
             self.values.append(held)
-        return f"CAST({self.dialect.parameter.format(place)} AS {self.dialect.types[kind]})"
+        collation = self.dialect.collation if kind is Kind.TEXT else ""
+        return f"CAST({self.dialect.parameter.format(place)} AS {self.dialect.types[kind]}){collation}"
 
     def bound(self, text: str) -> dict[str, Value]:
         """The parameters of a text by their numbers, without those of parts that were left out."""

@@ -25,10 +25,10 @@ def windowed(window: Windowed, below: Source, statement: Statement) -> Source:
         result = above.fill(template, *map(Piece, numbers))
         results.append(above.fill(statement.dialect.finite, result) if one.column.kind is Kind.FLOAT else result)
     fields = [*below.identity, *below.fields.values()]
-    rows = f"SELECT {listing([*fields, *made])} FROM ({scope.over(below.text)})"
-    numbered = f"SELECT {listing([*fields, *over])} FROM ({rows}){_windows(window, below)}"
+    rows = f"SELECT {listing([*fields, *made])} FROM ({scope.over(below.text)}) AS q"
+    numbered = f"SELECT {listing([*fields, *over])} FROM ({rows}) AS q{_windows(window, below)}"
     added = [f"{piece.text} AS f{len(below.fields) + place}" for place, piece in enumerate(results)]
-    text = f"SELECT {listing([*fields, *added])} FROM ({above.over(numbered)})"
+    text = f"SELECT {listing([*fields, *added])} FROM ({above.over(numbered)}) AS q"
     return made_source(text, below.units, window.fields, below.held)
 
 
