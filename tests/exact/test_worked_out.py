@@ -19,7 +19,9 @@ from sfumato.accounting.compose import total
 from sfumato.accounting.losses.measures import Pure
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.query.build.settings import Settings
-from sfumato.query.engines.duckdb.scratch import Given, worked_out
+from sfumato.query.engines.registry import worked_out
+from sfumato.query.engines.scratch import Given
+from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.worked_out import Finished
 from sfumato.query.plan.compile import compile_question
 from sfumato.query.plan.open_tables import OpenTables
@@ -45,7 +47,7 @@ def outer(text: str) -> Function:
 
     @cache
     def made(noisy: Outcome) -> Hashable:
-        table = [Given("site", "VARCHAR", ["a", "b"]), Given("n", "HUGEINT", list(noisy))]
+        table = [Given("site", Kind.TEXT, ["a", "b"]), Given("n", Kind.INT, list(noisy), wide=True)]
         return repr(worked_out(text, {"answer": table}))
 
     return lambda noisy, _: made(noisy)

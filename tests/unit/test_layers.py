@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from sfumato.query.engines.registry import ENGINES
+
 ROOT = Path(__file__).parents[2] / "src" / "sfumato"
 
 # A line may import the lines above it. Names in one line may not import each other.
@@ -110,6 +112,28 @@ RANDOM_CALLS = {
 }
 RANDOM_HOME = "entropy"
 
+# Nothing above the engines may know which one runs. `ENGINES` names them; their folders hold whatever is theirs.
+ENGINE_FOLDERS = {entry.name: entry.opener.partition(":")[0].rpartition(".")[0] for entry in ENGINES}
+ENGINE_NAMES = frozenset({*ENGINE_FOLDERS, "duckdb", "polars", "postgres", "spark"})
+ENGINES_HOME = "query/engines"
+TABLE = f"{ENGINES_HOME}/registry.py"
+
+# Texts of code that hold the name of an engine all the same: where (a file, or a folder), whose name, and why.
+NAMED_BESIDE: dict[tuple[str, str], str] = {
+    ("query/sql/text.py", "duckdb"): "sqlglot's name of the language that questions are written in",
+    ("local/collecting", "duckdb"): "the collector of reports keeps them in a DuckDB file",
+    ("cli/local.py", "duckdb"): "the collector's file",
+    ("ledger", "postgres"): "a store of ledgers",
+    ("cli/ledger.py", "postgres"): "the address of a ledger",
+    ("cli/query.py", "postgres"): "the address of a ledger",
+    ("query/engines/inputs/frames.py", "polars"): "frames of Polars, which any engine may be given",
+    ("query/nodes/keysets.py", "polars"): "lists of keys in frames of Polars",
+    ("query/frame/table.py", "polars"): "what a table has no method for",
+    ("release/answer.py", "polars"): "answers as frames of Polars",
+    ("attacks/tables.py", "polars"): "tables in frames of Polars",
+    ("synth", "polars"): "synthetic rows as frames of Polars",
+}
+
 
 def layer_of(path: Path, root: Path) -> str:
     return path.relative_to(root).parts[0].removesuffix(".py")
@@ -159,6 +183,34 @@ def random_faults(layer: str, source: str) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and any(is_within(ast.unparse(node), call) for call in RANDOM_CALLS):
             yield f"line {node.lineno}: uses {ast.unparse(node)}; randomness comes from sfumato.entropy"
+
+
+def engine_imports(file: str, source: str) -> Iterator[str]:
+    """Says where a file outside of an engine's folder imports from there."""
+    for line, name in imported(ast.parse(source)):
+        for engine, folder in ENGINE_FOLDERS.items():
+            if is_within(name, folder) and not is_within(f"sfumato.{file.replace('/', '.')}", folder):
+                yield f"line {line}: imports {name}: {engine} is known to its own folder and to ENGINES"
+
+
+def engine_words(file: str, source: str) -> Iterator[tuple[int, str]]:
+    """Gives the names of engines in the texts of a file's code, but not in its docstrings, with their lines."""
+    tree = ast.parse(source)
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+            text = node.value.casefold()
+            yield from ((node.lineno, name) for name in ENGINE_NAMES if name in text)
+
+
+def in_own_folder(file: str) -> bool:
+    return file == TABLE or any(file.startswith(f"{ENGINES_HOME}/{name}/") for name in ENGINE_NAMES)
+
+
+def excepted(file: str, name: str) -> tuple[str, str] | None:
+    return next(
+        (key for key in NAMED_BESIDE if key[1] == name and (file == key[0] or file.startswith(f"{key[0]}/"))), None
+    )
 
 
 def is_within(name: str, module: str) -> bool:
@@ -251,6 +303,56 @@ def test_right_arrows_pass(layer: str, source: str) -> None:
 def test_foreign_randomness_is_found(source: str) -> None:
     assert list(random_faults("noise", source))
     assert not list(random_faults("entropy", source))
+
+
+def package_files() -> dict[str, str]:
+    return {str(path.relative_to(ROOT)): path.read_text() for path in sorted(ROOT.rglob("*.py"))}
+
+
+def test_no_engine_is_imported_but_by_the_table_of_engines() -> None:
+    faults = [f"{file}, {fault}" for file, source in package_files().items() for fault in engine_imports(file, source)]
+    assert not faults, "\n".join(faults)
+
+
+def test_no_text_above_the_engines_names_one() -> None:
+    named = {
+        (file, line, name)
+        for file, source in package_files().items()
+        if not in_own_folder(file)
+        for line, name in engine_words(file, source)
+    }
+    faults = [f"{file}, line {line}: {name}" for file, line, name in sorted(named) if excepted(file, name) is None]
+    assert not faults, "\n".join(faults)
+    unused = NAMED_BESIDE.keys() - {excepted(file, name) for file, _, name in named}
+    assert not unused, f"exceptions that nothing needs: {unused}"
+
+
+def test_what_engines_share_is_written_without_them() -> None:
+    shared = {file: source for file, source in package_files().items() if file.startswith(f"{ENGINES_HOME}/sql/")}
+    assert shared
+    assert not [file for file, source in shared.items() for name in ENGINE_NAMES if name in source.casefold()]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from sfumato.query.engines.duckdb.scratch import worked_out",
+        "def late():\n    import sfumato.query.engines.duckdb.opening",
+        "from sfumato.query.engines.duckdb import dialect",
+    ],
+)
+def test_an_engine_that_is_imported_is_found(source: str) -> None:
+    assert list(engine_imports("session/planner.py", source))
+    assert list(engine_imports("query/engines/sql/engine.py", source))
+    assert not list(engine_imports("query/engines/duckdb/engine.py", source))
+
+
+def test_an_engine_that_is_named_is_found() -> None:
+    source = '"""Says DuckDB."""\nRUN = f"{x} on DuckDB"\nread(dialect="spark")'
+    assert sorted(engine_words("session/planner.py", source)) == [(2, "duckdb"), (3, "spark")]
+    assert excepted("ledger/stores/postgres.py", "postgres")
+    assert not excepted("ledger/stores/postgres.py", "duckdb")
+    assert not excepted("session/dataset.py", "postgres")
 
 
 def test_words_that_only_look_random_pass() -> None:

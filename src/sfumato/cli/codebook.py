@@ -40,7 +40,7 @@ Schema = dict[str, dict[str, str]]
 Between = dict[tuple[str, str], tuple[str, str, str]]
 """Lower and upper bound, and the release that they are from, by table and column."""
 
-Files = Annotated[list[str], typer.Argument(help="Parquet, CSV or DuckDB files, a table each.", show_default=False)]
+Files = Annotated[list[str], typer.Argument(help="Files, a table each, or databases.", show_default=False)]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="A new file; standard output if left out.")]
 
 

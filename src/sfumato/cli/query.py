@@ -18,8 +18,10 @@ from sfumato.cli.exits import BROKE_OFF, interruptible, misused, tell
 from sfumato.cli.inputs import Source, open_session, open_to_explain, shown
 from sfumato.cli.output import Form, Output
 from sfumato.cli.parsing import keys_of, loss_of, parameters_of, text_of, weights_of
+from sfumato.codebook.entries import comma_list
 from sfumato.errors import NotKept, NotWorkedOut
 from sfumato.query.answer.explanation import Explanation
+from sfumato.query.engines.registry import names
 from sfumato.release.answer import Answer
 from sfumato.release.record import Release
 from sfumato.release.render.text import asked_and_cut
@@ -30,7 +32,10 @@ OPTIONS = re.compile(r"\bDIFFERENTIAL_PRIVACY\b", re.IGNORECASE)
 ASSUMED = Approx("1", "1e-9")
 """The limit under which a question is explained where there is no account yet and none is stated."""
 
-Data = Annotated[str, typer.Argument(help="A Parquet, CSV, JSON or DuckDB file, or a pattern.", show_default=False)]
+Data = Annotated[
+    str,
+    typer.Argument(help="Files (Parquet, CSV, JSON, a database) or an address.", show_default=False),
+]
 Sql = Annotated[str, typer.Argument(help="A SELECT, @FILE with one, or - for standard input.", show_default=False)]
 Book = Annotated[Path | None, typer.Option("--codebook", "-c", help="What is public: see `sfumato codebook init`.")]
 Unit = Annotated[str | None, typer.Option(help="The column that says whose a row is, if the codebook does not.")]
@@ -41,7 +46,7 @@ Version = Annotated[
 ]
 Engine = Annotated[
     str | None,
-    typer.Option(help="What computes: duckdb or another (docs/engines.md); follows from the data if left out."),
+    typer.Option(help=f"What computes: {comma_list(names())} (docs/engines.md); follows from the data if left out."),
 ]
 Same = Annotated[str | None, typer.Option("--same-data", help="Why data of another account may be opened here too.")]
 Epsilon = Annotated[str | None, typer.Option(help="What to pay: ε.")]

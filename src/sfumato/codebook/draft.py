@@ -15,7 +15,7 @@ from sfumato.errors import BadArgument, BadCodebook
 MARK = "# FILL: "
 """What a draft puts where a human must say something; a codebook with such a mark is refused."""
 
-ENGINE_TYPES = {
+TYPE_WORDS = {
     "int": "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT INT INT2 INT4 INT8",
     "float": "DOUBLE FLOAT REAL FLOAT4 FLOAT8 DECIMAL NUMERIC",
     "str": "VARCHAR TEXT STRING CHAR BPCHAR ENUM UUID",
@@ -23,9 +23,9 @@ ENGINE_TYPES = {
     "date": "DATE",
     "time": "TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS TIMESTAMPTZ TIMESTAMPTZ_NS DATETIME",
 }
-"""The types of a codebook, and the engine's names of each."""
+"""The types of a codebook, and SQL's words for each. An engine with other words says these (`Opener.schema_of`)."""
 
-TYPES = {engine: kind for kind, names in ENGINE_TYPES.items() for engine in names.split()}
+TYPES = {engine: kind for kind, names in TYPE_WORDS.items() for engine in names.split()}
 
 HINTS = {
     "int": "to add it up: between: [lower, upper], source: …; numbers are moved into their bounds",

@@ -14,7 +14,9 @@ import pytest
 import sfumato as sf
 from sfumato.codebook.stating import STATED
 from sfumato.errors import BadArgument, QueryRefused
-from sfumato.query.engines.duckdb.scratch import Given, worked_out
+from sfumato.query.engines.registry import worked_out
+from sfumato.query.engines.scratch import Given
+from sfumato.query.nodes.kinds import Kind
 
 pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
 
@@ -145,4 +147,4 @@ def test_one_table_may_be_given_under_a_name_of_its_own(tmp_path: Path) -> None:
 
 def test_a_number_too_large_to_be_worked_with_is_refused_in_our_words() -> None:
     with pytest.raises(QueryRefused, match="does not fit"):
-        worked_out("SELECT * FROM t", {"t": [Given("n", "HUGEINT", [10**40])]})
+        worked_out("SELECT * FROM t", {"t": [Given("n", Kind.INT, [10**40], wide=True)]})

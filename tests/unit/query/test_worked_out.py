@@ -18,7 +18,9 @@ import sfumato as sf
 from sfumato.errors import NotWorkedOut, QueryRefused
 from sfumato.query.answer import working
 from sfumato.query.answer.normal_text import whole_text
-from sfumato.query.engines.duckdb.scratch import Given, worked_out
+from sfumato.query.engines.registry import worked_out
+from sfumato.query.engines.scratch import Given
+from sfumato.query.nodes.kinds import Kind
 from sfumato.query.sql import read_sql
 from sfumato.release.answer import Answer
 from sfumato.release.record import Release
@@ -389,9 +391,9 @@ def test_numbers_that_cannot_be_put_together_are_kept(
     ],
 )
 def test_the_engine_reaches_nothing_but_its_tables(text: str) -> None:
-    assert worked_out("SELECT x FROM t", {"t": [Given("x", "BIGINT", [1])]}) == [("x", [1])]
+    assert worked_out("SELECT x FROM t", {"t": [Given("x", Kind.INT, [1])]}) == [("x", [1])]
     with pytest.raises(QueryRefused):
-        worked_out(text, {"t": [Given("x", "BIGINT", [1])]})
+        worked_out(text, {"t": [Given("x", Kind.INT, [1])]})
 
 
 def test_the_engine_is_given_released_numbers_and_public_rows_alone(

@@ -9,14 +9,15 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 
 from sfumato.errors import QueryRefused
 from sfumato.query.answer.assemble import columns_of
-from sfumato.query.engines.duckdb.scratch import Given, worked_out
+from sfumato.query.engines.registry import worked_out
+from sfumato.query.engines.scratch import Given
 from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.questions import Question
 from sfumato.query.nodes.relations import Relation
@@ -25,25 +26,12 @@ from sfumato.query.plan.compiled_query import CompiledQuery
 from sfumato.query.plan.rehearse import SURE, made_up
 from sfumato.release.answer import Answer, AnswerColumn, Cells, Role
 
-TYPES = {
-    Kind.BOOL: "BOOLEAN",
-    Kind.INT: "BIGINT",
-    Kind.FLOAT: "DOUBLE",
-    Kind.TEXT: "VARCHAR",
-    Kind.DATE: "DATE",
-    Kind.TIME: "TIMESTAMP",
-}
-"""What the throw-away engine holds public values in."""
-
-WHOLE = "HUGEINT"
-"""What it holds released whole numbers in: noise, and sums of it, may be larger than 64 bits."""
-
 Tables: TypeAlias = Mapping[str, Sequence[Given]]
 
 
 def public_table(relation: Relation, rows: Mapping[str, Sequence[Value]]) -> list[Given]:
     """The rows of a public table, as they are handed to the engine."""
-    return [Given(column.name, TYPES[column.kind], rows[column.name]) for column in relation.fields]
+    return [Given(column.name, column.kind, rows[column.name]) for column in relation.fields]
 
 
 def public_answer(rows: Mapping[str, Sequence[Value]]) -> Answer:
@@ -54,7 +42,7 @@ def public_answer(rows: Mapping[str, Sequence[Value]]) -> Answer:
 def listed_table(question: Question, groups: Sequence[tuple[Value, ...]]) -> list[Given]:
     """The public keys of a question, as they are handed to the engine."""
     pairs = zip(question.keys, zip(*groups, strict=True) if groups else [()] * len(question.keys), strict=True)
-    return [Given(name, TYPES[key.kind], cells) for (name, key), cells in pairs]
+    return [Given(name, key.kind, cells) for (name, key), cells in pairs]
 
 
 @final
@@ -80,7 +68,7 @@ def released_table(compiled: CompiledQuery, answer: Answer) -> Table:
 
 
 def _end(name: str, cells: Cells) -> Given:
-    return Given(name, TYPES[Kind.FLOAT], [_there(cell) for cell in cells.tolist()])
+    return Given(name, Kind.FLOAT, [_there(cell) for cell in cells.tolist()])
 
 
 def _there(cell: Any) -> Any:
@@ -90,10 +78,10 @@ def _there(cell: Any) -> Any:
 def _given(column: AnswerColumn, kind: Kind) -> Given:
     values = [_there(cell) for cell in column.values.tolist()]
     if column.role is Role.KEY or kind is not Kind.INT:
-        return Given(column.name, TYPES[kind], values)
+        return Given(column.name, kind, values)
     if any(isinstance(cell, float) and not cell.is_integer() for cell in values):
-        return Given(column.name, TYPES[Kind.FLOAT], values)
-    return Given(column.name, WHOLE, [None if cell is None else int(cell) for cell in values])
+        return Given(column.name, Kind.FLOAT, values)
+    return Given(column.name, Kind.INT, [None if cell is None else int(cell) for cell in values], wide=True)
 
 
 def rehearsed(worked: WorkedOut, compiled: Mapping[str, CompiledQuery], others: Tables) -> None:
@@ -117,7 +105,7 @@ def _made_up(compiled: CompiledQuery) -> Table:
         return table
 
     def last(one: Given) -> Given:
-        return Given(one.name, one.type, one.values[-1:])
+        return replace(one, values=one.values[-1:])
 
     ends = {name: (last(low), last(high)) for name, (low, high) in table.ends.items()}
     return Table(tuple(map(last, table.columns)), table.roles, ends)
@@ -141,7 +129,7 @@ def worked_answer(worked: WorkedOut, answers: Mapping[str, Table], others: Table
     for name, (held, ends) in plan.tables.items():
         table = answers[name]
         pairs = [(hidden, end) for one, both in ends.items() for hidden, end in zip(both, table.ends[one], strict=True)]
-        tables[held] = (*table.columns, *(Given(hidden, end.type, end.values) for hidden, end in pairs))
+        tables[held] = (*table.columns, *(replace(end, name=hidden) for hidden, end in pairs))
     columns = worked_out(plan.run, tables)
     hidden = {name for pair in plan.ends.values() for name in pair}
     shown = [(name, cells) for name, cells in columns if not name.startswith(HIDDEN)]

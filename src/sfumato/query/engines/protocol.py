@@ -120,7 +120,10 @@ class Opener(ABC):
 
     @abstractmethod
     def schema_of(self, data: Given, name: str) -> Mapping[str, Mapping[str, str]]:
-        """The tables, columns and types that data states by itself, a frame under ``name``; no value is looked at."""
+        """The tables, columns and types that data states by itself, a frame under ``name``; no value is looked at.
+
+        Types are in words that `codebook.draft.kind_of` knows, as far as it has any for them.
+        """
 
     @abstractmethod
     def check(self, data: Given, catalog: Catalog) -> Sequence[TableCheck]:

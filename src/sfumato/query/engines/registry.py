@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TypeAlias, cast, final
+from typing import Any, TypeAlias, cast, final
 
 from sfumato.codebook.entries import comma_list
 from sfumato.errors import BadArgument
 from sfumato.query.engines.inputs.tables import is_table
 from sfumato.query.engines.protocol import Given, Opener
+from sfumato.query.engines.scratch import Given as Column
+from sfumato.query.engines.scratch import WorksOut
 
 
 @final
@@ -21,7 +23,8 @@ class EngineEntry:
     scheme, files by suffix, objects by the package (or module) of their type.
 
     ``opener`` names the `Opener`, which is imported with all that it needs when data is first opened; its settings
-    are then those that it has by itself.
+    are then those that it has by itself. An engine that can work out SQL over released numbers names what does that:
+    ``scratch``.
     """
 
     name: str
@@ -29,6 +32,7 @@ class EngineEntry:
     schemes: frozenset[str] = frozenset()
     suffixes: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
+    scratch: str = ""
 
     def claims(self, data: Given) -> bool:
         """Tells whether data is this engine's; several tables must all be."""
@@ -42,15 +46,25 @@ class EngineEntry:
 
     def load(self) -> Opener:
         """Imports the opener."""
-        module, _, name = self.opener.partition(":")
-        return cast(Opener, getattr(import_module(module), name)())
+        return cast(Opener, _imported(self.opener)())
 
 
 EngineChoice: TypeAlias = str | Opener | None
 """An engine's name; or its opener, with settings; or None: what the data is decides."""
 
-ENGINES: tuple[EngineEntry, ...] = (EngineEntry("duckdb", "sfumato.query.engines.duckdb.opening:DuckDB"),)
+ENGINES: tuple[EngineEntry, ...] = (
+    EngineEntry(
+        "duckdb",
+        "sfumato.query.engines.duckdb.opening:DuckDB",
+        scratch="sfumato.query.engines.duckdb.scratch:worked_out",
+    ),
+)
 """The last one opens what no other claims, and its refusals say what can be opened."""
+
+
+def names() -> list[str]:
+    """The names by which engines are chosen."""
+    return [entry.name for entry in ENGINES]
 
 
 def opener_of(data: Given, engine: EngineChoice = None) -> Opener:
@@ -62,8 +76,19 @@ def opener_of(data: Given, engine: EngineChoice = None) -> Opener:
     for entry in ENGINES:
         if entry.name == engine:
             return entry.load()
-    names = comma_list([entry.name for entry in ENGINES])
-    raise BadArgument("engine", f"one of {names}, or one with settings, such as sf.engines.DuckDB(threads=2)", engine)
+    must = f"one of {comma_list(names())}, or one with settings, such as sf.engines.DuckDB(threads=2)"
+    raise BadArgument("engine", must, engine)
+
+
+def worked_out(text: str, tables: Mapping[str, Sequence[Column]]) -> list[tuple[str, list[Any]]]:
+    """Works a SELECT out over released numbers and public tables, in the first engine that does this (`WorksOut`)."""
+    works = cast(WorksOut, _imported(next(entry.scratch for entry in ENGINES if entry.scratch)))
+    return works(text, tables)
+
+
+def _imported(name: str) -> Any:
+    module, _, name = name.partition(":")
+    return getattr(import_module(module), name)
 
 
 def schema_of(data: Given, name: str = "data", engine: EngineChoice = None) -> Mapping[str, Mapping[str, str]]:

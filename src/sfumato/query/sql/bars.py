@@ -17,6 +17,7 @@ from sqlglot import exp, parse_one
 from sfumato.query.nodes.worked_out import HIDDEN, Barred, Released
 from sfumato.query.sql.lifting import is_grouped
 from sfumato.query.sql.syntax import QUERIES, aliased, identifier, is_star, nearest, sources_of
+from sfumato.query.sql.text import LANGUAGE
 
 KEEP_ORDER = (exp.Round, exp.Floor, exp.Ceil, exp.Paren)
 """What keeps the order of numbers, of its first operand."""
@@ -53,8 +54,8 @@ def barred(run: str, tables: Mapping[str, Sequence[Released]], public: Mapping[s
     for name, names in public.items():
         folded = tuple(one.casefold() for one in names)
         known[name.casefold()] = Shape(folded, frozenset(folded))
-    tree, shape = _Barring(hidden).query(parse_one(run, read="duckdb"), known)
-    return Barred(tree.sql(dialect="duckdb"), given, dict(shape.ends), shape.keys)
+    tree, shape = _Barring(hidden).query(parse_one(run, read=LANGUAGE), known)
+    return Barred(tree.sql(dialect=LANGUAGE), given, dict(shape.ends), shape.keys)
 
 
 @final

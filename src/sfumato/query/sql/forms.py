@@ -150,7 +150,7 @@ def to_places(operator: str, value: Expression, places: int) -> Expression:
 
 
 def _logarithm(scalars: Scalars, node: exp.Expr) -> Expression:
-    """Reads LOG(x), which is to the base 10 as in DuckDB and PostgreSQL, and LOG(base, x)."""
+    """Reads LOG(x), which is to the base 10, and LOG(base, x)."""
     only(node, "this", "expression")
     if node.expression is None:
         return call("log10", as_number(scalars.read(node.this)))

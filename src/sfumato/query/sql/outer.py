@@ -12,6 +12,7 @@ from sfumato.query.nodes.worked_out import HIDDEN, Finished, WorkedOut
 from sfumato.query.sql.parameters import Parameters
 from sfumato.query.sql.refusals import refused, unknown
 from sfumato.query.sql.syntax import QUERIES, aliased
+from sfumato.query.sql.text import LANGUAGE
 from sfumato.query.sql.usual_names import usual_name
 
 
@@ -123,12 +124,12 @@ def named(query: exp.Expr) -> None:
 
 def text_of(tree: exp.Expr) -> str:
     """Writes a query as people read it."""
-    return tree.sql(dialect="duckdb", comments=False)
+    return tree.sql(dialect=LANGUAGE, comments=False)
 
 
 def runnable(tree: exp.Expr) -> str:
     """Writes a query for the engine such that no number makes it fail: what has no value is missing."""
-    return tree.transform(_total).sql(dialect="duckdb", comments=False)
+    return tree.transform(_total).sql(dialect=LANGUAGE, comments=False)
 
 
 def _total(node: exp.Expr) -> exp.Expr:

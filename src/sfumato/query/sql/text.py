@@ -24,6 +24,11 @@ LONGEST_QUESTION = 100_000
 """Texts with more characters are refused before they are read."""
 
 
+LANGUAGE = "duckdb"
+"""sqlglot's name of the language that questions are written in, whichever engine answers. What works out over released
+numbers speaks it."""
+
+
 class Dialect(DuckDB):
     """DuckDB's, in which names may stand in the quotes of BigQuery, MySQL and Spark, too."""
 

@@ -70,7 +70,7 @@ def part_of_time(word: str, value: Expression) -> Expression:
             return call("int_div", call("year", value), integer(10))
         case "century":
             return call("int_div", call("add", call("year", value), integer(99)), integer(100))
-        case "millisecond" | "microsecond" as unit:  # of the minute, as in PostgreSQL and DuckDB
+        case "millisecond" | "microsecond" as unit:  # of the minute
             both = (_periods(call("to_time", value), one) for one in (unit, "minute"))
             many = integer(PERIODS["minute"] // PERIODS[unit])
             return call("sub", next(both), call("mul", next(both), many))

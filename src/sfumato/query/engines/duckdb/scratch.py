@@ -1,4 +1,4 @@
-"""A throw-away engine: works SQL out over released numbers and public tables, and can reach nothing else.
+"""A throw-away DuckDB: works SQL out over released numbers and public tables, and can reach nothing else.
 
 Each run is a new database in memory that is given its tables, is closed to files, extensions and settings before it
 sees the text, and is gone afterwards. No private table is ever in it.
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from threading import Timer
-from typing import Any, final
+from typing import Any
 
 from sfumato.errors import QueryRefused
 from sfumato.query.engines.duckdb.connection import SETTINGS, duckdb_module
+from sfumato.query.engines.duckdb.dialect import DUCKDB
+from sfumato.query.engines.scratch import Given
+from sfumato.query.engines.sql.statement import listing, quoted
+from sfumato.query.nodes.kinds import Kind
 
 LIMITS = {
     **SETTINGS,
@@ -30,20 +33,8 @@ LIMITS = {
 LONGEST_RUN = 60
 """Seconds after which a run is broken off."""
 
-
-@final
-@dataclass(frozen=True)
-class Given:
-    """A column of a table that is handed in: its name, DuckDB's type for it, and its values."""
-
-    name: str
-    type: str
-    values: Sequence[Any]
-
-
-def quoted(name: str) -> str:
-    """Writes a name so that it is read as nothing else."""
-    return '"' + name.replace('"', '""') + '"'
+WIDE = "HUGEINT"
+"""The type of released whole numbers: noise, and sums of it, may be larger than 64 bits."""
 
 
 def worked_out(text: str, tables: Mapping[str, Sequence[Given]]) -> list[tuple[str, list[Any]]]:
@@ -78,14 +69,15 @@ def _load(connection: Any, name: str, columns: Sequence[Given]) -> None:
 
     arrays = [_array(pa, column) for column in columns]
     connection.register("handed in", pa.table(arrays, names=[f"c{place}" for place in range(len(columns))]))
-    made = ", ".join(
-        f"CAST(c{place} AS {column.type}) AS {quoted(column.name)}" for place, column in enumerate(columns)
+    made = listing(
+        f"CAST(c{place} AS {WIDE if column.wide else DUCKDB.types[column.kind]}) AS {quoted(column.name)}"
+        for place, column in enumerate(columns)
     )
     connection.execute(f'CREATE TABLE {quoted(name)} AS SELECT {made} FROM "handed in"')
     connection.unregister("handed in")
 
 
 def _array(pa: Any, column: Given) -> Any:
-    types = {"BOOLEAN": pa.bool_(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(), "VARCHAR": pa.string()}
-    types |= {"DATE": pa.date32(), "TIMESTAMP": pa.timestamp("us"), "HUGEINT": pa.decimal128(38, 0)}
-    return pa.array(list(column.values), types[column.type])
+    types = {Kind.BOOL: pa.bool_(), Kind.INT: pa.int64(), Kind.FLOAT: pa.float64(), Kind.TEXT: pa.string()}
+    types |= {Kind.DATE: pa.date32(), Kind.TIME: pa.timestamp("us")}
+    return pa.array(list(column.values), pa.decimal128(38, 0) if column.wide else types[column.kind])

@@ -106,14 +106,14 @@ def _texts(column: Iterable[Any]) -> list[str | None]:
 
 
 def _held(made: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column in a type that DuckDB has, in which no value breaks a reader."""
+    """A column in a type that engines have, in which no value breaks a reader."""
     import pyarrow as pa
 
     if pa.types.is_null(made.type):
         return made.cast(pa.string())
     if pa.types.is_dictionary(made.type):
         made = _decoded(made)
-    if pa.types.is_float16(made.type):  # which DuckDB does not have
+    if pa.types.is_float16(made.type):  # which engines do not have
         made = made.cast(pa.float32())
     if pa.types.is_timestamp(made.type) and made.type.unit in TO_MICROSECONDS:
         made = _in_microseconds(made)

@@ -5,8 +5,8 @@ well formed and has as many fields as the header; where there is none within `LO
 record, and reading goes on at the next line. Lines of JSON are records each by itself. The elements of a JSON list are
 read one after another; behind one that cannot be read, reading goes on at the next place where an object begins.
 
-Values come out as texts, for the codebook's types to read (`text_reading`). What is written here is what DuckDB's own
-reader makes of files without damage; tests hold the two together.
+Values come out as texts, for the codebook's types to read (`text_reading`). An engine's own reader must make
+the same of files without damage; tests hold the two together.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def header_of(files: list[Path]) -> list[str]:
 
 
 def well_formed(file: Path, delimiter: str, size: int) -> bool:
-    """Tells whether a CSV file is surely without damage but for its encoding: DuckDB's reader may then take it.
+    """Tells whether a CSV file is surely without damage but for its encoding: an engine's own reader may then take it.
 
     That one passes over some records with a quote in the wrong place. Files without quotes need no look: it refuses
     records there that have too many or too few fields.

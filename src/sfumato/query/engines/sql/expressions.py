@@ -91,7 +91,7 @@ def _called(call: Call, scope: Scope) -> Piece:
         case "clamp" if _is_within(call, scope):
             return pieces[0]
         case "least" | "greatest" | "coalesce":
-            # Each operand once: DuckDB 2.0 fails to copy a plan in which a function has the same column twice.
+            # Each operand once: an engine may fail to copy a plan in which a function has the same column twice.
             pieces = list({piece.text: piece for piece in pieces}.values())
             return pieces[0] if len(pieces) == 1 else scope.fill(f"{call.operator}({_places(pieces, ', ')})", *pieces)
         case "concat":

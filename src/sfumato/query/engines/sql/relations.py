@@ -86,7 +86,7 @@ class Relations:
     def _scan(self, scan: Scan, conditions: Sequence[Expression] = ()) -> Source:
         """The rows of a table for which conditions are true: what these look at is read before all else.
 
-        No engine is let to do that by itself: it would hand conditions to the scan (`duckdb.connection.BLIND`).
+        No engine is let to do that by itself: it would hand conditions to the scan, which believes what a file states.
         """
         table, owner = self.tables[scan.table], scan.owner or Owner()
         first = {column.name for condition in conditions for column in condition.columns()}

@@ -162,7 +162,7 @@ class _Reader:
         inner = self.choice()
         if self.next != ")":
             raise _refused("a parenthesis is never closed")
-        if not inner.size:  # DuckDB 2.0 takes (?:)a for a text that it is not
+        if not inner.size:  # engines take (?:)a for a text that it is not
             raise _refused("a group is empty")
         self.place, self.depth = self.place + 1, self.depth - 1
         return Shape(inner.size + 1, inner.empty, inner.groups + (not plain))
