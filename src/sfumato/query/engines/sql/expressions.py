@@ -80,8 +80,7 @@ def _called(call: Call, scope: Scope) -> Piece:
     kind, usual, dialect = _operands(call), _common(call.parts), scope.statement.dialect
     if call.operator not in PASSES_MISSING and any(map(is_missing, call.parts)):
         return Piece(f"CAST(NULL AS {dialect.types[call.kind]})")
-    bound: Sequence[Expression] = call.parts[:-1] if OPERATORS[call.operator].word else call.parts
-    bound = _reworded(call.operator, bound, scope)
+    bound = _reworded(call.operator, call.parts[:-1] if OPERATORS[call.operator].word else call.parts, scope)
     pieces = [cast(part, kind or (usual if is_missing(part) else part.kind), scope) for part in bound]
     match call.operator:
         case "to_int" | "to_float" | "to_bool" | "to_date" | "to_time" if call.parts[0].kind is Kind.TEXT:
