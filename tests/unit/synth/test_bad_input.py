@@ -226,7 +226,14 @@ def test_one_column_with_one_value(method: Any) -> None:
     assert set(made.sample(50)["sort"]) <= {"x", None}
 
 
-@EVERY
+SLOW_WHERE_LARGE = {sf.synth.AIM, sf.synth.MST, sf.synth.RAP}
+
+
+@pytest.mark.parametrize(
+    "method",
+    [pytest.param(one, marks=pytest.mark.nightly) if one in SLOW_WHERE_LARGE else one for one in METHODS],
+    ids=lambda one: one.__name__,
+)
 def test_tables_that_are_larger_than_memory_are_named(method: Any) -> None:
     session = opened()
     try:

@@ -21,7 +21,8 @@ from tests.examples.real_tables import FLIGHTS, PENGUINS
 import sfumato as sf
 from sfumato.synth.columns import BinnedColumn
 
-METHODS = [sf.synth.Independent, sf.synth.MST, sf.synth.AIM]
+AIM = sf.synth.AIM
+METHODS = [sf.synth.Independent, sf.synth.MST, AIM]
 HUGE = 10**6
 
 
@@ -126,8 +127,14 @@ def test_penguins_and_flights_by_every_method(method: Any) -> None:
     assert drawn.schema["day"] == pl.Date and drawn.schema["time_hour"] == pl.Datetime("us")
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("load", [load_wine, load_iris, load_breast_cancer, load_diabetes])
+@pytest.mark.parametrize(
+    ("load", "method"),
+    [
+        pytest.param(load, method, marks=pytest.mark.nightly if (load, method) == (load_diabetes, AIM) else ())
+        for load in (load_wine, load_iris, load_breast_cancer, load_diabetes)
+        for method in METHODS
+    ],
+)
 def test_tables_of_scikit_learn(method: Any, load: Any) -> None:
     frame = pl.from_pandas(load(as_frame=True).frame.iloc[:, -5:])
     whole = {name for name in frame.columns if frame[name].dtype.is_integer()}

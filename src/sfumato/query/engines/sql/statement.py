@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias, final
@@ -64,8 +65,9 @@ class Statement:
 
     def bound(self, text: str) -> dict[str, Value]:
         """The parameters of a text by their numbers, without those of parts that were left out."""
-        parameter = self.dialect.parameter + " "
-        return {str(place): value for place, value in enumerate(self.values, 1) if parameter.format(place) in text}
+        number = re.escape(self.dialect.parameter).replace(re.escape("{}"), "([0-9]+)")
+        used = {int(place) for place in re.findall(number + " ", text)}
+        return {str(place): self.values[place - 1] for place in sorted(used)}
 
     def shape(self, text: str) -> tuple[str, tuple[str | type, ...]]:
         """What decides whether a text runs on no rows: itself, texts that it binds, types of what else it holds.
