@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.examples.engines import Opening
+from tests.examples.engines import WITHOUT_NUL, Opening
 from tests.examples.operators import BOOLS, CONSTANTS, DAY, DAYS, FLOATS, LATE, LEAST, MOMENT, MOST, TEXTS, TIMES, WHOLE
 from tests.profiles import examples
 from tests.reference.values import evaluate
 
+from sfumato.errors import QueryRefused
 from sfumato.query.engines.duckdb.dialect import DUCKDB
+from sfumato.query.engines.needs import refuse_lacking
 from sfumato.query.engines.protocol import Engine
 from sfumato.query.engines.sql.expressions import largest
 from sfumato.query.engines.sql.statement import Scope, Statement, quoted
@@ -36,7 +38,22 @@ def engine(opening: Opening) -> Iterator[Engine]:
 
 
 def valued(engine: Engine, operator: str, *operands: tuple[Kind, Value], constants: int = 0) -> Value:
-    """Gives what an operation makes of columns that hold one value each; the last ``constants`` are written out."""
+    """Gives what an operation makes of columns that hold one value each; the last ``constants`` are written out.
+
+    What an engine lacks is asserted to be refused, and is not tried.
+    """
+    if operator in engine.lacks:
+        with pytest.raises(QueryRefused, match=f"{engine.name} cannot compute {operator}"):
+            refuse_lacking(engine.name, engine.lacks, [operator])
+        pytest.skip(f"{engine.name} has no {operator}")
+    if engine.name in WITHOUT_NUL and any(isinstance(value, str) and "\0" in value for _, value in operands):
+        with pytest.raises(QueryRefused, match=r"U\+0000"):
+            made_of(engine, operator, *operands, constants=constants)
+        pytest.skip(f"{engine.name} has no text with U+0000")
+    return made_of(engine, operator, *operands, constants=constants)
+
+
+def made_of(engine: Engine, operator: str, *operands: tuple[Kind, Value], constants: int) -> Value:
     first = len(operands) - constants
     columns = [Column(f"x{place}", kind) for place, (kind, _) in enumerate(operands[:first])]
     parts: list[Expression] = [*columns, *(Literal(value, kind) for kind, value in operands[first:])]

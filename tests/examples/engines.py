@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, Protocol
 
+from tests.examples.postgres_tables import open_in_postgres
 from tests.reference.sqlite import open_sqlite
 
 from sfumato.query.engines.duckdb.sources import open_source
@@ -29,4 +30,7 @@ def open_in_sqlite(data: Mapping[str, Any], tables: Mapping[str, Scan], *, threa
     return open_sqlite(data, tables)
 
 
-ENGINES: dict[str, Opening] = {"DuckDB": open_duckdb, "SQLite": open_in_sqlite}
+ENGINES: dict[str, Opening] = {"DuckDB": open_duckdb, "SQLite": open_in_sqlite, "PostgreSQL": open_in_postgres}
+
+WITHOUT_NUL = frozenset({"PostgreSQL"})
+"""Engines whose texts cannot hold the character U+0000: they refuse a question that compares with it."""

@@ -89,9 +89,10 @@ def locked_tables(held: Unlocked) -> tuple[Vault, Holding]:
         return _step(ledgers, permit, function, held)
 
     def fingerprint(key: bytes) -> Fingerprint:
-        prints = held.engine.fingerprints(key)
-        private = (name for name, scan in held.catalog.tables.items() if scan.private)
-        return Fingerprint(_joined(sorted(map(" ".join, prints.items()))), tuple(prints[name] for name in private))
+        prints, places = held.engine.fingerprints(key), held.engine.places(key)
+        private = [name for name, scan in held.catalog.tables.items() if scan.private]
+        parts = (one[name] for one in (prints, places) for name in private if name in one)
+        return Fingerprint(_joined(sorted(map(" ".join, prints.items()))), tuple(parts))
 
     def tables(_: Codebook) -> BaseException:
         return BadArgument("the data set", "one in memory", "tables behind an engine")

@@ -1,3 +1,4 @@
 from .duckdb.opening import DuckDB
+from .postgres.opening import Postgres
 
-__all__ = ["DuckDB"]
+__all__ = ["DuckDB", "Postgres"]

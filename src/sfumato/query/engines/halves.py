@@ -31,7 +31,8 @@ def open_halves(data: Given, catalog: Catalog, engine: EngineChoice = None) -> t
     private = opener.open(data, catalog)
     held = private.held
     if not public:  # most questions on private tables alone never ask, so nothing is opened yet
-        return PlannerTables(lambda: opener.open_public({}, catalog, held)), private
+        shared = opener.public_part(data)
+        return PlannerTables(lambda: opener.open_public(shared, catalog, held)), private
     shown = opener.open_public(data, catalog, held)
     once, twice = (engine.fingerprints(b"") for engine in (private, shown))
     if any(once[name] != twice[name] for name in public):

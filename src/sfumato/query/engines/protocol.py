@@ -95,6 +95,13 @@ class PrivateTables(ABC):
     def fingerprints(self, key: bytes) -> Mapping[str, str]:
         """A keyed digest of what each table holds: of its bytes alone, not of where they lie."""
 
+    def places(self, key: bytes) -> Mapping[str, str]:
+        """A keyed digest of which table each is, whatever it holds by now; of tables that nobody else writes to, none.
+
+        A table that grows is still the same table: it must not be opened under a second name with a limit of its own.
+        """
+        return {}
+
     @abstractmethod
     def close(self) -> None:
         """Lets go of the source."""
@@ -117,6 +124,10 @@ class Opener(ABC):
 
         It can prepare questions about all tables, which are ``held`` as the other half says.
         """
+
+    def public_part(self, data: Given) -> Given:
+        """What of the data the planner may have where no table is public: where to plan, for an engine on a server."""
+        return {}
 
     @abstractmethod
     def schema_of(self, data: Given, name: str) -> Mapping[str, Mapping[str, str]]:

@@ -54,6 +54,11 @@ EngineChoice: TypeAlias = str | Opener | None
 
 ENGINES: tuple[EngineEntry, ...] = (
     EngineEntry(
+        "postgres",
+        "sfumato.query.engines.postgres.opening:Postgres",
+        schemes=frozenset({"postgresql", "postgres"}),
+    ),
+    EngineEntry(
         "duckdb",
         "sfumato.query.engines.duckdb.opening:DuckDB",
         scratch="sfumato.query.engines.duckdb.scratch:worked_out",

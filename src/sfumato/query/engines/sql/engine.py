@@ -165,7 +165,7 @@ class SQLEngine(Engine):
         statement = Statement(self.dialect)
         tables = [statement.table(((column.kind, tuple(values)),)) for column, values in leaves]
         columns = {column.name: f"f{place}" for place, (column, _) in enumerate(leaves)}
-        crossed = listing(f"(SELECT k0 AS f{place} FROM {name})" for place, name in enumerate(tables))
+        crossed = listing(f"(SELECT k0 AS f{place} FROM {name}) AS s{place}" for place, name in enumerate(tables))
         scope = Scope(statement, columns)
         names = [f"k{place}" for place in range(len(made))]
         shown = listing(f"{key(of, scope).text} AS {name}" for of, name in zip(made, names, strict=True))

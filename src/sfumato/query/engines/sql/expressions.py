@@ -104,7 +104,8 @@ def _called(call: Call, scope: Scope) -> Piece:
         case "floor" | "ceil" | "round" | "trunc":
             return pieces[0]
         case "to_int" | "to_float":
-            return scope.fill(f"CAST({{0}} AS {dialect.types[call.kind]})", *pieces)
+            shape = dialect.from_bool if call.parts[0].kind is Kind.BOOL else "CAST({0} AS {1})"
+            return scope.fill(shape.format("{0}", dialect.types[call.kind]), *pieces)
         case "to_bool" | "to_text" if call.parts[0].kind is call.kind:
             return pieces[0]
         case "to_text" if call.parts[0].kind is Kind.BOOL:
@@ -183,10 +184,12 @@ def _arithmetic(call: Call, pieces: Sequence[Piece], scope: Scope) -> Piece:
         if most is not None and most <= MOST_INT:
             return scope.fill(shape, *pieces)
         return scope.fill(dialect.to_whole.format(dialect.wide[call.operator]), *pieces)
-    if total := dialect.floats.get(call.operator):
+    modest = most is not None and most < MODEST
+    # Of modest sums nothing is too large; a product or a quotient may be too small, for which engines raise as well.
+    if (total := dialect.floats.get(call.operator)) and not (modest and call.operator in ("add", "sub")):
         return scope.fill(total, *pieces)
     result = scope.fill(shape, *pieces)
-    return result if most is not None and most < MODEST else scope.fill(dialect.finite, result)
+    return result if modest else scope.fill(dialect.finite, result)
 
 
 def largest(of: Expression, scope: Scope) -> Fraction | None:
@@ -268,8 +271,9 @@ def cast(part: Expression, kind: Kind, scope: Scope) -> Piece:
     if part.kind is kind:
         return text
     dialect = scope.statement.dialect
+    shape = dialect.from_bool if part.kind is Kind.BOOL else "CAST({0} AS {1})"
     to_time = dialect.operators["to_time"] if kind is Kind.TIME else ""
-    return scope.fill(to_time or f"CAST({{0}} AS {dialect.types[kind]})", text)
+    return scope.fill(to_time or shape.format("{0}", dialect.types[kind]), text)
 
 
 def _among(parts: tuple[Expression, ...], scope: Scope) -> Piece:
