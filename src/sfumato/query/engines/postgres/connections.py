@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, final
+from weakref import finalize
 
 from sfumato.query.engines.postgres.server import Address, Limits, connected, driver
 
@@ -36,6 +37,7 @@ class Connections:
         self._lock = threading.Lock()
         self._closed = False
         self._local = threading.local()
+        self._clean = finalize(self, _close, self._idle)  # for whoever lets go of an engine without closing it
 
     @property
     def together(self) -> Together | None:
@@ -99,14 +101,17 @@ class Connections:
     def close(self) -> None:
         """Closes what is idle; what is in use is closed when it is given back."""
         with self._lock:
-            self._closed, idle = True, self._idle
-            self._idle = []
-        for connection in idle:
-            with suppress(driver().Error):
-                connection.close()
+            self._closed = True
+        self._clean()
 
     def _taken(self) -> Connection:
         with self._lock:
             if self._idle:
                 return self._idle.pop()
         return connected(self.address)
+
+
+def _close(idle: list[Connection]) -> None:
+    while idle:
+        with suppress(driver().Error):
+            idle.pop().close()

@@ -145,7 +145,7 @@ POSTGRES = Dialect(
     truncated="CAST(date_trunc({1}, CAST({0} AS timestamp)) AS {2})",
     # Sums of int4 have 64 bits: those of 2 ** 40 numbers below 2 ** 22 fit.
     whole_types=((22, "int4"), (63, "int8"), (127, "numeric")),
-    key_types=((15, "int2"), (31, "int4")),
+    key_types=(),  # of any size they are sorted in the same time, and arrays of different ones are never equal
     wide=WIDE,
     rounded="CAST({0} AS {1})",
     wide_sum="coalesce(sum({0}), 0)",
@@ -157,7 +157,8 @@ POSTGRES = Dialect(
     rank_hash="hashint8extended(hash_record_extended(ROW({0}), 0), 0)",
     key_hash="hash_record_extended(ROW({0}), 0)",
     number_type="",  # to sort units by texts takes no longer than to number these
-    distinct_tuple="ROW({0})",
+    # Not a record: those that lie in others have no hash.
+    distinct_tuple="jsonb_build_array({0})",
     unnest=f"unnest(CASE WHEN array_ndims({{0}}) = 1 THEN {_ITEMS} END)",
     unnest_kept=f"unnest(CASE WHEN array_ndims({{0}}) = 1 THEN {_ITEMS} ELSE CAST(ARRAY[NULL] AS {{1}}[]) END)",
     each_of="unnest(ARRAY[{0}])",

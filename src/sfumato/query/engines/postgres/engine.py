@@ -148,7 +148,9 @@ class PostgresEngine(SQLEngine):
                 f"{name} AS MATERIALIZED (SELECT {listing([*shown, 'place - 1 AS place'])} FROM"
                 f" unnest({listing(arrays)}) WITH ORDINALITY AS l({listing([*named, 'place'])}))"
             )
-        return (f"WITH {listing(parts)} ({text})" if parts else text), tuple(values)
+        if parts:
+            text = f"WITH {listing(parts)}" + (f", {text[5:]}" if text.startswith("WITH ") else f" {text}")
+        return text, tuple(values)
 
     def _source(self, held: Held, values: list[Any]) -> str:
         rows = self._rows.get(held.name, Rows())
