@@ -5,11 +5,12 @@ from __future__ import annotations
 import atexit
 import datetime
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from functools import lru_cache
 from itertools import count
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pytest
@@ -112,10 +113,18 @@ def written(data: Any, scan: Scan) -> str:
     made, _ = columns_of(data, [*(column.name for column in scan.columns), *lists], lists)
     name = f"made {next(NUMBERS)}"
     while len(TABLES) >= KEPT:
-        writer().execute(f"DROP TABLE {quoted(TABLES.popleft())}".encode())
+        writer().execute(f"DROP TABLE IF EXISTS {quoted(TABLES.popleft())}".encode())
     write(made, name)
     TABLES.append(name)
     return f"{address()}&table={name.replace(' ', '%20')}"
+
+
+def drop(addresses: Iterable[str]) -> None:
+    """Drops tables that were written."""
+    for one in addresses:
+        name = unquote(one.rpartition("table=")[2])
+        writer().execute(f"DROP TABLE IF EXISTS {quoted(name)}".encode())
+        TABLES.remove(name)
 
 
 def open_in_postgres(data: Mapping[str, Any], tables: Mapping[str, Scan], *, threads: int = 1) -> PostgresEngine:
