@@ -174,6 +174,7 @@ POSTGRES = Dialect(
         "regexp_full_match": lambda pattern: pattern_of(pattern, whole=True),
         "strftime": format_of,
     },
+    truth_folds={"min": "bool_and({0})", "max": "bool_or({0})"},
     from_bool="CAST(CAST({0} AS int4) AS {1})",
     # OFFSET 0 keeps PostgreSQL from writing expressions out again where they are named.
     layer="SELECT *, {0} FROM ({1}) AS q OFFSET 0",

@@ -126,6 +126,8 @@ class Dialect:
     """What follows a constant that is a text, so that it is compared by code points."""
     floats: Mapping[str, str] = field(default_factory=dict)
     """Arithmetic on finite floats (add, sub, mul, div) for engines that raise: missing where it is not finite."""
+    truth_folds: Mapping[str, str] = field(default_factory=dict)
+    """The least (min) and the greatest (max) of truth values, for engines that have another word there."""
     from_bool: str = "CAST({0} AS {1})"
     """A truth value as a number of the type {1}."""
     reworded: Mapping[str, Callable[[str], str]] = field(default_factory=dict)

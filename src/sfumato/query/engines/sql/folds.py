@@ -31,7 +31,9 @@ def fold(folded: Folded, scope: Scope) -> tuple[list[Piece], list[str], str]:
         case Fold.DISTINCT:
             return [value(of, scope)], ["count(DISTINCT {0})"], "{0}"
         case Fold.MIN | Fold.MAX:
-            return [key(of, scope)], [f"{folded.fold.value}({{0}})"], "{0}"
+            word = folded.fold.value
+            of_truths = scope.statement.dialect.truth_folds if of.kind is Kind.BOOL else {}
+            return [key(of, scope)], [of_truths.get(word, f"{word}({{0}})")], "{0}"
     if folded.grid is None and of.kind is not Kind.INT:
         raise TypeError(folded)
     steps_of = value(of, scope) if folded.grid is None else steps(of, folded.grid, scope)
