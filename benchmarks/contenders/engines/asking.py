@@ -49,6 +49,7 @@ def postgres(address: str) -> Iterator[Way]:
 
     text = by_hand.POSTGRES.format(visits=TABLE).encode()
     with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"SET work_mem = '{sf.engines.Postgres().work_mem}'".encode())
         yield lambda: connection.execute(text).fetchall()
 
 
