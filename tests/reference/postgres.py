@@ -90,7 +90,9 @@ def held_by_postgres(thing: Any) -> Any:
             return frozenset(map(held_by_postgres, thing))
     if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
         old = {one.name: getattr(thing, one.name) for one in dataclasses.fields(thing) if one.init}
-        new = {name: held_by_postgres(value) for name, value in old.items() if not isinstance(value, str) or "\0" in value}
+        new = {
+            name: held_by_postgres(value) for name, value in old.items() if not isinstance(value, str) or "\0" in value
+        }
         changed = {name: value for name, value in new.items() if value != old[name]}
         return dataclasses.replace(thing, **changed) if changed else thing
     return thing

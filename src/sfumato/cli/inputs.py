@@ -43,7 +43,7 @@ class Source:
         if self.codebook is None:
             misused(
                 "there is no codebook, so nobody knows who is protected and what is public: give --codebook FILE. "
-                f"'sfumato codebook init {self.data}' drafts one."
+                f"'sfumato codebook init {shown(self.data)}' drafts one."
             )
         return Codebook.read(self.codebook)
 
@@ -102,12 +102,12 @@ def is_there(address: str) -> bool:
 
 
 def shown(address: str) -> str:
-    """The address of a ledger as it may be printed: without the name and password of a server's user.
+    """An address of a ledger or of data as it may be printed: without the name and password of a server's user.
 
     >>> shown("postgresql://ada:secret@host:5432/books"), shown("spent.db")
     ('postgresql://host/books', 'spent.db')
     """
-    if not address.startswith(SERVERS):
+    if "://" not in address or address.startswith(SQLITE):
         return address
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"

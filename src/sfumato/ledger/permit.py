@@ -18,7 +18,7 @@ from sfumato.core.metrics import Metric, Unit
 from sfumato.core.plan import record_of
 from sfumato.core.queryable import shielded
 from sfumato.entropy import Entropy, SystemEntropy, system
-from sfumato.errors import BadArgument, PermitUsed, RunFailed
+from sfumato.errors import BadArgument, Outage, PermitUsed, RunFailed
 from sfumato.exact import Number
 from sfumato.guarantee import guarantee
 from sfumato.ledger.accounts import Account, Terms
@@ -139,11 +139,13 @@ class Permit:
         return self._keep(release)
 
     def _looked(self, run: Callable[[], Data], mechanism: str) -> Data:
-        """Runs what looks at the data. Whatever goes wrong, nothing is said but that it did."""
+        """Runs what looks at the data. Whatever goes wrong, nothing is said but that it did, or which server failed."""
         try:
             return shielded(run, mechanism)
         except KeyboardInterrupt:
             failed: BaseException = KeyboardInterrupt()
+        except RunFailed as fault:
+            failed = RunFailed(mechanism, fault.outage if isinstance(fault.outage, Outage) else None)
         except BaseException:
             failed = RunFailed(mechanism)
         self._fail()

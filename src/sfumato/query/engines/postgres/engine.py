@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, final
 
-from sfumato.errors import QueryRefused
+from sfumato.errors import Outage, QueryRefused, RunFailed
 from sfumato.query.engines.postgres.connections import Connections
 from sfumato.query.engines.postgres.reading import made_as
-from sfumato.query.engines.postgres.server import driver, is_lost, reason
+from sfumato.query.engines.postgres.server import driver, is_lost, outage
 from sfumato.query.engines.sql.dialect import Dialect
 from sfumato.query.engines.sql.engine import Answer, SQLEngine, Tuples
 from sfumato.query.engines.sql.held import Held
@@ -102,7 +102,7 @@ class PostgresEngine(SQLEngine):
 
     def _asked(self, text: str, values: tuple[Any, ...]) -> tuple[list[str], list[tuple[Any, ...]]]:
         """What a statement gives. On another connection once more, where one is lost before anything was answered."""
-        why = ""
+        why: Outage | None = None
         for last in (False, True):
             try:
                 return self._connections.run(text, values)
@@ -110,10 +110,14 @@ class PostgresEngine(SQLEngine):
                 together = self._connections.together
                 again = is_lost(fault) or fault.sqlstate == "40001"
                 hopeless = last or not again or (together is not None and together.answered)
-                why = reason(fault)
+                why = outage(fault)
             if hopeless:
                 break
-        raise RuntimeError(f"PostgreSQL broke off: {why}. What the server itself says is not shown.")
+        if why is None or (not self._reaches and why is Outage.CHANGED):  # then it is the statement
+            raise RuntimeError("PostgreSQL broke off. Why is not shown: it could tell something about the data.")
+        if not self._reaches:
+            raise QueryRefused(f"PostgreSQL could not try this question: {why.value}. Nothing was charged.")
+        raise RunFailed("PostgreSQL", why)
 
     def _check(self, text: str, statement: Statement) -> None:
         """Refuses what no text of the server can hold; and tables in a text of the planner's."""
@@ -187,7 +191,7 @@ class PostgresEngine(SQLEngine):
 
     def first_of(self, held: Held) -> None:
         """Reads no row of a table, which fails where that is not allowed."""
-        self._asked(f"SELECT 1 FROM ({self._rows[held.name].select}) AS q LIMIT 0", ())
+        self._connections.run(f"SELECT 1 FROM ({self._rows[held.name].select}) AS q LIMIT 0")
 
     def texts(self, held: Held, most: int) -> list[tuple[str | None, ...]]:
         """The first rows of a public table as texts."""

@@ -71,12 +71,14 @@ def _usual(place: int) -> str:
 
 
 PRODUCT = (
-    f"CASE WHEN {_usual(0)} AND {_usual(1)} THEN {{0}} * {{1}} WHEN {{0}} IS NULL OR {{1}} IS NULL THEN NULL WHEN {{0}} = 0 OR {{1}} = 0 THEN 0 ELSE "
+    f"CASE WHEN {_usual(0)} AND {_usual(1)} THEN {{0}} * {{1}} WHEN {{0}} IS NULL OR {{1}} IS NULL THEN NULL"
+    " WHEN {0} = 0 OR {1} = 0 THEN 0 ELSE "
     + _rescued("CAST(ma AS float8) * CAST(mb AS float8)", "ea + eb", "CAST(ma AS numeric) * mb", "1")
     + " END"
 )
 QUOTIENT = (
-    f"CASE WHEN {_usual(0)} AND {_usual(1)} THEN {{0}} / {{1}} WHEN {{0}} IS NULL OR {{1}} IS NULL OR {{1}} = 0 THEN NULL WHEN {{0}} = 0 THEN 0 ELSE "
+    f"CASE WHEN {_usual(0)} AND {_usual(1)} THEN {{0}} / {{1}}"
+    " WHEN {0} IS NULL OR {1} IS NULL OR {1} = 0 THEN NULL WHEN {0} = 0 THEN 0 ELSE "
     + _rescued("CAST(ma AS float8) / CAST(nullif(mb, 0) AS float8)", "ea - eb", "ma", "nullif(mb, 0)")
     + " END"
 )

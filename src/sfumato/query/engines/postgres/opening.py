@@ -15,7 +15,7 @@ from sfumato.query.engines.postgres.connections import Connections
 from sfumato.query.engines.postgres.dialect import dialect_of
 from sfumato.query.engines.postgres.engine import PostgresEngine, Rows
 from sfumato.query.engines.postgres.reaching import address_of, addresses_in, is_address, reached, schema_in, server_of
-from sfumato.query.engines.postgres.server import Limits, check_server, driver, read_address
+from sfumato.query.engines.postgres.server import Limits, check_server, driver, outage, read_address
 from sfumato.query.engines.postgres.tables import (
     Column,
     Table,
@@ -31,8 +31,8 @@ from sfumato.query.engines.protocol import Given, Opener
 from sfumato.query.nodes.catalog import Catalog
 
 if TYPE_CHECKING:
-    from sfumato.query.engines.postgres.server import Connection
     from sfumato.query.engines.data_check import TableCheck
+    from sfumato.query.engines.postgres.server import Connection
     from sfumato.query.engines.sql.dialect import Dialect
     from sfumato.query.engines.sql.held import Held
     from sfumato.query.nodes.relations import Scan
@@ -83,7 +83,9 @@ class Postgres(Opener):
         if workers is not None and (type(workers) is not int or not 0 <= workers <= 1024):
             raise BadArgument("parallel_workers", "a whole number from 0 to 1024", workers)
         if not isinstance(self.vouched, tuple) or not all(isinstance(one, str) for one in self.vouched):
-            raise BadArgument("vouched", "names of views, as in vouched=('clinic.totals',)", type(self.vouched).__name__)
+            raise BadArgument(
+                "vouched", "names of views, as in vouched=('clinic.totals',)", type(self.vouched).__name__
+            )
         if self.planner is not None and not is_address(self.planner):
             raise BadArgument("planner", "an address such as postgresql://…", type(self.planner).__name__)
 
@@ -191,11 +193,12 @@ def _try(engine: PostgresEngine, held: Held, name: str) -> None:
     """Refuses a table that may not be read, before anybody asks; no row of it is looked at."""
     try:
         engine.first_of(held)
-    except RuntimeError as fault:
-        why = str(fault)
+    except driver().Error as fault:
+        found = outage(fault)
     else:
         return
-    refuse(f"a table {name} that this role can read ({why})", "one that it cannot")
+    why = "a policy on its rows, or the server, stands in the way" if found is None else found.value
+    refuse(f"a table {name} that this role can read whole ({why})", "one that it cannot")
 
 
 def _copied(engine: PostgresEngine, held: Held, name: str) -> Rows:

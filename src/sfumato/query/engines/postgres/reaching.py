@@ -12,8 +12,8 @@ from sfumato.query.engines.postgres.server import (
     Address,
     connected,
     driver,
+    outage,
     read_address,
-    reason,
 )
 from sfumato.query.engines.postgres.tables import Table, columns_of, find, refuse, tables_of
 from sfumato.query.engines.protocol import Given
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 
-READABLE = b"SELECT pg_catalog.has_table_privilege($1::oid, 'SELECT') OR" \
+READABLE = (
+    b"SELECT pg_catalog.has_table_privilege($1::oid, 'SELECT') OR"
     b" pg_catalog.has_any_column_privilege($1::oid, 'SELECT')"
+)
 
 
 def is_address(data: object) -> bool:
@@ -69,7 +71,8 @@ def reached(server: Address, look: Callable[[Connection], Found]) -> Found:
     except SfumatoError:
         raise
     except driver().Error as fault:
-        why = reason(fault) if getattr(fault, "sqlstate", None) else _unreached(str(fault))
+        known = outage(fault) if getattr(fault, "sqlstate", None) else None
+        why = _unreached(str(fault)) if known is None else known.value
     raise BadArgument("data", f"a database that can be reached: {why}", server.shown)
 
 

@@ -24,15 +24,15 @@ RANGES = {"int2": (-(2**15), 2**15 - 1), "int4": (-(2**31), 2**31 - 1), "int8": 
 """The numbers of types of whole numbers."""
 
 HELD = {
-    **{name: ("int8", "CAST({0} AS int8)") for name in ("int2", "int4")},
+    **dict.fromkeys(("int2", "int4"), ("int8", "CAST({0} AS int8)")),
     "int8": ("int8", "{0}"),
     "numeric": ("numeric", "{0}"),
     "float4": ("float8", "CAST({0} AS float8)"),
     "float8": ("float8", "{0}"),
     "bool": ("bool", "{0}"),
     # Blanks that fill up a char(n) are no part of it: PostgreSQL takes them off.
-    **{name: ("text", 'CAST({0} AS text) COLLATE "C"') for name in ("text", "varchar", "bpchar", "name", "uuid")},
-    **{name: ("text", 'CAST({0} AS text) COLLATE "C"') for name in ("citext", "enum")},
+    **dict.fromkeys(("text", "varchar", "bpchar", "name", "uuid"), ("text", 'CAST({0} AS text) COLLATE "C"')),
+    **dict.fromkeys(("citext", "enum"), ("text", 'CAST({0} AS text) COLLATE "C"')),
     "date": ("date", "{0}"),
     "timestamp": ("timestamp", "{0}"),
     "timestamptz": ("timestamp", "({0} AT TIME ZONE 'UTC')"),
@@ -119,7 +119,9 @@ def as_kind(raw: Piece, held: str, kind: Kind, scope: Scope, written: str = "") 
             return scope.fill(scope.statement.dialect.to_whole, value)
         case Kind.FLOAT if decimal:
             bounded = held.startswith("numeric(") and made == "numeric"  # then no value is too large for a float
-            return scope.fill("CASE WHEN {0} <> 'NaN' THEN CAST({0} AS float8) END" if bounded else FLOAT_OF_DECIMAL, value)
+            return scope.fill(
+                "CASE WHEN {0} <> 'NaN' THEN CAST({0} AS float8) END" if bounded else FLOAT_OF_DECIMAL, value
+            )
         case Kind.FLOAT if made == "float8":
             return scope.fill(FINITE, value)
         case Kind.FLOAT:

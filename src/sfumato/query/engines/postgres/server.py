@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, final
 from urllib.parse import unquote
 
-from sfumato.errors import BadArgument, MissingExtra
+from sfumato.errors import BadArgument, MissingExtra, Outage
 from sfumato.query.engines.sql.statement import literal
 
 if TYPE_CHECKING:
@@ -66,26 +66,25 @@ BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 LEAST_VERSION = 130000
 
-REASONS = {
-    "08": "the connection to the server was lost",
-    "22": "a value could not be computed, which should not happen: please report it, with the question",
-    "25006": "the server wanted to write, which a question never does",
-    "3D000": "there is no such database",
-    "28": "the server does not let this role in: the password is wrong, or the role may not connect",
-    "40001": "the server replays changes that the question's rows are in the way of (a standby), or they were changed",
-    "40P01": "other transactions were in the way",
-    "42501": "the role lacks a right on a table that the question reads",
-    "42": "a table is not what it was when it was opened: open the data again",
-    "53100": "the disk of the server is full",
-    "53400": "the question needs more temporary space than the server allows (temp_file_limit)",
-    "53200": "the server has not enough memory",
-    "53300": "the server takes no more connections",
-    "54": "the question is too large for the server",
-    "55P03": "other transactions held a lock for too long (lock_timeout)",
-    "57014": "the question took longer than it may (statement_timeout), or somebody broke it off",
-    "57P": "the server is stopping or starting",
-    "58": "the server could not read or write one of its files",
-    "XX": "the server reports that stored data is broken",
+OUTAGES = {
+    "08": Outage.LOST,
+    "25006": Outage.CHANGED,
+    "28": Outage.DENIED,
+    "3D000": Outage.CHANGED,
+    "3F": Outage.CHANGED,
+    "40": Outage.CONFLICT,
+    "42501": Outage.DENIED,
+    "42P01": Outage.CHANGED,
+    "42703": Outage.CHANGED,
+    "42": Outage.CHANGED,
+    "53100": Outage.SPACE,
+    "53200": Outage.SPACE,
+    "53400": Outage.SPACE,
+    "53300": Outage.BUSY,
+    "55P03": Outage.BUSY,
+    "57014": Outage.TIME,
+    "57P": Outage.LOST,
+    "58": Outage.SPACE,
 }
 """What is said of an error, by the longest beginning of its code: a text of the server could quote a row."""
 
@@ -99,13 +98,10 @@ def driver() -> ModuleType:
     return loaded
 
 
-def reason(fault: BaseException) -> str:
-    """Says what went wrong without the server's words."""
+def outage(fault: BaseException) -> Outage | None:
+    """What kept the server from answering, without its words; None where it is the statement."""
     state = getattr(fault, "sqlstate", None) or "08"
-    for length in (5, 3, 2):
-        if state[:length] in REASONS:
-            return REASONS[state[:length]]
-    return f"the server reports error {state}"
+    return next((OUTAGES[state[:length]] for length in (5, 3, 2) if state[:length] in OUTAGES), None)
 
 
 def is_lost(fault: BaseException) -> bool:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from sfumato.query.engines.postgres.server import Connection
 
 VIEWS = ("v", "m")
+MODEST = 300
+"""Decimals of at most so many digits before and behind the point are neither too large nor too small for a float."""
+
 KINDS = {"r": "a table", "p": "a partitioned table", "v": "a view", "m": "a materialised view", "f": "a foreign table"}
 
 FIND = """
@@ -145,8 +148,9 @@ def columns_of(connection: Connection, table: Table) -> dict[str, Column]:
     columns = {}
     for name, word, sort, place, mod, shown, item, item_sort, item_place in rows:
         held = f"{_word(item, item_sort, item_place)}[]" if item else _word(word, sort, place)
-        if held == "numeric" and mod >= 4:
-            held = f"numeric({(mod - 4) >> 16 & 0xFFFF},{(mod - 4) & 0x7FF})"
+        digits, places = (mod - 4) >> 16 & 0xFFFF, (mod - 4) & 0x7FF
+        if held == "numeric" and mod >= 4 and max(digits, places) <= MODEST:
+            held = f"numeric({digits},{places})"
         columns[name] = Column(name, held, shown)
     return columns
 
@@ -220,9 +224,7 @@ def select_of(table: Table, held: Held) -> str:
 
     OFFSET 0 keeps conditions and beliefs away from foreign tables and views: each row is taken as it comes.
     """
-    made = listing(
-        f"{making(kind).format(quoted(name))} AS {ours}" for name, (ours, kind, _) in held.columns.items()
-    )
+    made = listing(f"{making(kind).format(quoted(name))} AS {ours}" for name, (ours, kind, _) in held.columns.items())
     fence = " OFFSET 0" if table.promised or table.kind == "v" else ""
     return f"SELECT {made or '1 AS one'} FROM {table.quoted}{fence}"
 

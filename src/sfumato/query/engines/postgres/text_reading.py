@@ -23,9 +23,7 @@ _SHORT = f"length({{0}}) <= 1000 AND {{0}} ~ '^{_MANTISSA}([eE][+-]?0*[0-9]{{{{1
 _TINY = f"length({{0}}) <= 1000 AND {{0}} ~ '^{_MANTISSA}[eE]-0*[1-9][0-9]{{{{4,}}}}$'"
 _ZERO = "length({0}) <= 1000 AND {0} ~ '^[+-]?(0+([.]0*)?|[.]0+)[eE][+-]?[0-9]+$'"
 
-DECIMAL = (
-    f"CASE WHEN {_SHORT} THEN CAST({{0}} AS numeric) WHEN {_TINY} THEN 0 WHEN {_ZERO} THEN 0 END"
-)
+DECIMAL = f"CASE WHEN {_SHORT} THEN CAST({{0}} AS numeric) WHEN {_TINY} THEN 0 WHEN {_ZERO} THEN 0 END"
 """A number; of those that are smaller than any float, 0."""
 
 EXACT = f"CASE WHEN {_SHORT} THEN CAST(trim_scale(CAST({{0}} AS numeric)) AS text) WHEN {_ZERO} THEN '0' END"
@@ -49,6 +47,9 @@ FLOAT_OF_DECIMAL = (
     " ELSE CAST({0} AS float8) END"
 )
 
+FLOAT_OF_SHORT = "CASE WHEN {0} <> 'NaN' THEN CAST({0} AS float8) END"
+"""The same of decimals whose type has few digits."""
+
 _TRUE, _FALSE = ("true", "t", "yes", "y", "1", "1.0"), ("false", "f", "no", "n", "0", "0.0")
 BOOL = (
     f"CASE WHEN lower({{0}}) IN ({', '.join(map(repr, _TRUE))}) THEN TRUE"
@@ -57,8 +58,10 @@ BOOL = (
 
 _CLOCK = "([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]+))?)? ?(Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?"
 _FORM = (
-    "^([0-9]{4})(?:-([0-9]{1,2})-|/([0-9]{1,2})/)([0-9]{1,2})(?:[ T]" + _CLOCK + ")?$"
-).replace("{", "{{").replace("}", "}}")
+    ("^([0-9]{4})(?:-([0-9]{1,2})-|/([0-9]{1,2})/)([0-9]{1,2})(?:[ T]" + _CLOCK + ")?$")
+    .replace("{", "{{")
+    .replace("}", "}}")
+)
 _COMPACT = "^[0-9]{{8}}$"
 
 _LENGTH = (
