@@ -1,0 +1,426 @@
+"""Tables of PostgreSQL of every sort: names, types, views, rights, and databases that sort in their own way."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.examples.postgres_tables import address, connection
+
+import sfumato as sf
+from sfumato.errors import BadArgument, Outage, QueryRefused, RunFailed
+from sfumato.query.engines.postgres import engine as engines
+from sfumato.query.engines.postgres.connections import Connections
+from sfumato.query.engines.postgres.opening import Postgres
+from sfumato.query.engines.protocol import Engine
+from sfumato.query.engines.registry import opener_of, schema_of
+from sfumato.query.nodes.catalog import Catalog
+from sfumato.query.nodes.expressions import Column
+from sfumato.query.nodes.relations import Scan
+from sfumato.query.plan.engine_plan import Cells, Rows, Units
+
+SCHEMA = """
+DROP SCHEMA IF EXISTS "Clinic" CASCADE;
+CREATE SCHEMA "Clinic";
+CREATE TYPE "Clinic".mood AS ENUM ('good', 'bad');
+CREATE DOMAIN "Clinic".age AS int CHECK (value > 0);
+CREATE DOMAIN "Clinic".years AS "Clinic".age;
+CREATE TABLE "Clinic"."My {Visits}" (
+    "user id" int, mood "Clinic".mood, age "Clinic".years, code char(5), id uuid, short varchar(3), at timestamptz,
+    day date, price numeric(12, 2), wide numeric, small real, flag bool, tags text[], scores int[], blob bytea);
+INSERT INTO "Clinic"."My {Visits}" VALUES
+    (1, 'good', 30, 'ab', '0a000000-0000-0000-0000-000000000000', 'abc', '2024-01-01 00:30:00+02', '2024-02-29', 1.50,
+     1e300, 0.5, true, '[5:7]={a,NULL,b}', '{1,2}', 'x'),
+    (1, 'bad', NULL, 'ab   ', NULL, 'ab ', 'infinity', '-infinity', 'NaN',
+     'Infinity', 'NaN', false, '{}', '{{1,2},{3,4}}', ''),
+    (2, NULL, 31, '', NULL, '', '-infinity', '4713-01-01 BC', -2.5, 'NaN', '-Infinity', NULL, NULL, NULL, NULL),
+    (NULL, 'good', 32, 'x', NULL, NULL, NULL, '294277-01-01', 0, 1e-400, 3e38, true, '{z}', '{9223372}', NULL);
+CREATE TABLE parted (user_id int, n int) PARTITION BY LIST (n);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
+CREATE TABLE parted_other PARTITION OF parted DEFAULT;
+INSERT INTO parted SELECT i % 10, i % 4 FROM generate_series(1, 100) AS i;
+CREATE TABLE visits (user_id int, n int);
+INSERT INTO visits SELECT i % 10, i % 4 FROM generate_series(1, 100) AS i;
+CREATE MATERIALIZED VIEW stored AS SELECT * FROM visits WHERE n > 0;
+CREATE VIEW plain AS SELECT user_id, n + 1 AS n FROM visits WHERE n > 0;
+CREATE VIEW random_rows AS SELECT user_id, (random() * 10)::int AS n FROM visits;
+CREATE VIEW below AS SELECT * FROM random_rows;
+CREATE VIEW totals AS SELECT user_id, sum(n)::int AS n FROM visits GROUP BY user_id;
+CREATE VIEW ranked AS SELECT user_id, rank() OVER (ORDER BY n)::int AS n FROM visits;
+CREATE VIEW first_ones AS SELECT * FROM visits ORDER BY n LIMIT 3;
+CREATE VIEW apart AS SELECT DISTINCT user_id, n FROM visits;
+CREATE VIEW less AS SELECT * FROM visits EXCEPT SELECT * FROM parted;
+CREATE VIEW sampled AS SELECT * FROM visits TABLESAMPLE BERNOULLI (50);
+CREATE TABLE guarded (user_id int, n int);
+ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON guarded USING (n = 1);
+INSERT INTO guarded SELECT * FROM visits;
+CREATE TABLE sites (site text, n int);
+INSERT INTO sites VALUES ('a', 1), ('b', 2), ('b', 3), (NULL, NULL);
+"""
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """Gives a database with tables of every sort."""
+    with connection(address()) as made:
+        made.execute(b"DROP DATABASE IF EXISTS sorts WITH (FORCE)")
+        made.execute(b"CREATE DATABASE sorts")
+    there = address().replace("/engines?", "/sorts?")
+    with connection(there) as made:
+        made.execute(SCHEMA.encode())
+    yield there
+
+
+def book(table: str, columns: Mapping[str, Any], unit: str = "user_id") -> dict[str, Any]:
+    return {
+        "codebook": 1,
+        "title": "Sorts",
+        "unit": {"protects": "a person", "id": unit},
+        "tables": {table: {"columns": {unit: {"type": "int"}, **columns}}},
+    }
+
+
+def opened(url: Any, table: str, columns: Mapping[str, Any], unit: str = "user_id", **settings: Any) -> Engine:
+    catalog = Catalog(sf.Codebook.read(book(table, columns, unit)))
+    return Postgres(**settings).open(url, catalog)
+
+
+def rows_of(engine: Engine, table: str, scan: Scan, *names: str) -> set[tuple[Any, ...]]:
+    columns = {column.name: column for column in scan.columns}
+    found = engine.run(Cells(scan, tuple(columns[name] for name in names), (Rows(),)))
+    return set(zip(*found.keys, strict=True))
+
+
+N = {"n": {"type": "int"}}
+
+
+@pytest.mark.parametrize("table", ["visits", "parted", "plain", "stored", "public.visits", '"public"."visits"'])
+def test_tables_and_views_that_are_opened(url: str, table: str) -> None:
+    with closing(opened(url, table, N)) as engine:
+        scan = Catalog(sf.Codebook.read(book(table, N))).tables[table]
+        found = engine.run(Cells(scan, (), (Rows(), Units())))
+        most = 75 if table in ("plain", "stored") else 100
+        assert [int(one[0]) for one in found.numbers] == [most, 10]
+
+
+REFUSED = [
+    ("random_rows", "calls a function that is volatile"),
+    ("below", "calls a function that is volatile"),
+    ("totals", "aggregates and groups"),
+    ("ranked", "ranks"),
+    ("first_ones", "cuts with LIMIT"),
+    ("apart", "groups"),
+    ("less", "takes apart or out what is alike"),
+    ("sampled", "samples"),
+    ("nothing", "a table nothing"),
+    ("Visits", "Did you mean 'visits'"),
+    ("pg_class", "a table pg_class"),
+]
+
+
+@pytest.mark.parametrize(("table", "why"), REFUSED, ids=[name for name, _ in REFUSED])
+def test_tables_and_views_that_are_refused(url: str, table: str, why: str) -> None:
+    with pytest.raises(BadArgument, match=why):
+        opened(url, table, N)
+
+
+def test_a_view_that_is_vouched_for_is_opened(url: str) -> None:
+    opened(url, "totals", N, vouched=("totals",)).close()
+    opened(url, "totals", N, vouched=("public.totals",)).close()
+    with pytest.raises(BadArgument, match="volatile"):
+        opened(url, "random_rows", N, vouched=("random_rows",))
+
+
+TYPES = {
+    "mood": ("str", {("good",), ("bad",), (None,)}),
+    "age": ("int", {(30,), (None,), (31,)}),
+    "code": ("str", {("ab",), ("",)}),
+    "id": ("str", {("0a000000-0000-0000-0000-000000000000",), (None,)}),
+    "short": ("str", {("abc",), ("ab ",), ("",)}),
+    "at": ("time", {(datetime.datetime(2023, 12, 31, 22, 30),), (None,)}),
+    "day": ("date", {(datetime.date(2024, 2, 29),), (None,)}),
+    "price": ("float", {(1.5,), (None,), (-2.5,)}),
+    "wide": ("float", {(1e300,), (None,)}),
+    "small": ("float", {(0.5,), (None,)}),
+    "flag": ("bool", {(True,), (False,), (None,)}),
+}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_every_type_is_read_as_it_is(url: str, name: str) -> None:
+    kind, expected = TYPES[name]
+    table, columns = "Clinic.My {Visits}", {name: {"type": kind}}
+    with closing(opened(url, table, columns, "user id")) as engine:
+        scan = Catalog(sf.Codebook.read(book(table, columns, "user id"))).tables[table]
+        assert rows_of(engine, table, scan, name) == expected
+
+
+def test_decimals_are_rounded_to_the_even_one_and_types_that_are_none_are_refused(url: str) -> None:
+    table, columns = "Clinic.My {Visits}", {"price": {"type": "int"}}
+    with closing(opened(url, table, columns, "user id")) as engine:
+        scan = Catalog(sf.Codebook.read(book(table, columns, "user id"))).tables[table]
+        assert rows_of(engine, table, scan, "price") == {(2,), (None,), (-2,)}
+    for name, kind, shown in (("blob", "str", "bytea"), ("mood", "date", ""), ("flag", "int", "boolean")):
+        if shown:
+            with pytest.raises(BadArgument, match=f"can be read as .*{shown}"):
+                opened(url, table, {name: {"type": kind}}, "user id")
+    with pytest.raises(BadArgument, match=r"the column .*nothing"):
+        opened(url, table, {"nothing": {"type": "int"}}, "user id")
+
+
+@pytest.mark.parametrize(("name", "kind", "expected"), [
+    ("tags", "str", {("a",): 1, ("b",): 1, (None,): 1}),
+    ("scores", "int", {(1,): 1, (2,): 1}),
+])  # fmt: skip
+def test_items_of_lists_that_begin_anywhere_and_of_none_that_are_nested(
+    url: str, name: str, kind: str, expected: dict[Any, int]
+) -> None:
+    described = {name: {"type": "list", "items": {"type": kind}}}
+    catalog = Catalog(sf.Codebook.read(book("Clinic.My {Visits}", described, "user id")))
+    scan = next(iter(catalog.tables.values()))
+    items = replace(scan, unnested=scan.lists)
+    with closing(Postgres().open(url, catalog)) as engine:
+        key = items.fields[-1]
+        found = engine.run(Cells(items, (key,), (Rows(),)))
+        assert dict(zip(zip(*found.keys, strict=True), map(int, found.numbers[0]), strict=True)) == expected
+
+
+def test_names_in_addresses(url: str) -> None:
+    table = {"v": f"{url}&table=visits"}
+    opened(table, "v", N).close()
+    opened({"v": f"{url}&schema=public&table=visits"}, "v", N).close()
+    opened(f"{url}&schema=public", "visits", N).close()
+    odd = f"{url}&schema=Clinic&table=My%20%7BVisits%7D"
+    opened({"v": odd}, "v", {}, "user id").close()
+    with pytest.raises(BadArgument, match="a table visits in the schema Clinic"):
+        opened(f"{url}&schema=Clinic", "visits", N)
+    with pytest.raises(BadArgument, match="in one database of one server"):
+        opened({"v": table["v"], "w": address()}, "v", N)
+    with pytest.raises(BadArgument, match=r"given for each table"):
+        opened(table, "w", N)
+    assert schema_of(f"{url}&table=visits") == {"visits": {"user_id": "INT4", "n": "INT4"}}
+    assert schema_of(f"{url}&schema=Clinic")["My {Visits}"]["price"] == "NUMERIC(12,2)"
+    assert "Clinic.My {Visits}" in schema_of(url)
+    assert isinstance(opener_of(url), Postgres) and isinstance(opener_of(table), Postgres)
+
+
+# Rights
+
+
+@pytest.fixture
+def reader(url: str) -> Iterator[str]:
+    """Gives the address of a role that may do what docs/engines.md says, and nothing else."""
+    with connection(url) as made:
+        made.execute(b"DROP ROLE IF EXISTS analyst")
+        made.execute(b"CREATE ROLE analyst LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT")
+        made.execute(b"REVOKE CREATE, TEMPORARY ON DATABASE sorts FROM PUBLIC")
+        made.execute(b"REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        made.execute(b'GRANT USAGE ON SCHEMA public, "Clinic" TO analyst')
+        made.execute(b'GRANT SELECT ON visits, sites, guarded, "Clinic"."My {Visits}" TO analyst')
+    yield url.replace("postgres@", "analyst@")
+    with connection(url) as made:
+        made.execute(b"DROP OWNED BY analyst")
+        made.execute(b"DROP ROLE analyst")
+
+
+def test_a_role_that_may_read_tables_and_nothing_else_is_enough(reader: str) -> None:
+    facts = book("visits", N)
+    facts["tables"]["sites"] = {"public": True, "columns": {"site": {"type": "str"}, "n": {"type": "int"}}}
+    session = sf.Dataset(reader, name="visits", codebook=facts).session(limit=sf.Pure(1000), ledger="memory:")
+    release = session.sql(
+        "SELECT COUNT(*) AS n FROM visits JOIN sites ON visits.n = sites.n", loss=sf.Pure(900), max_rows=50
+    )
+    assert abs(release.value.to_dict()["n"][0] - 75) < 20
+    odd = book("Clinic.My {Visits}", {"mood": {"type": "str"}, "age": {"type": "int"}}, "user id")
+    sf.Dataset(reader, name="odd", codebook=odd).session(limit=sf.Pure(1), ledger="memory:")
+    with pytest.raises(BadArgument, match="lacks a right"):
+        sf.Dataset(reader, name="parted", codebook=book("parted", N))
+    assert set(schema_of(reader)) == {"visits", "sites", "guarded", "Clinic.My {Visits}"}
+
+
+def test_rows_that_a_policy_would_leave_out_silently_are_not_left_out(reader: str, url: str) -> None:
+    with pytest.raises(BadArgument, match="that this role can read whole"):
+        opened(reader, "guarded", N)
+    opened(url, "guarded", N).close()
+
+
+def test_a_role_that_is_named_is_what_reads(reader: str, url: str) -> None:
+    opened(url, "visits", N, role="analyst").close()
+    with pytest.raises(BadArgument, match="lacks a right"):
+        opened(url, "parted", N, role="analyst")
+    with pytest.raises(BadArgument, match="that this role can read whole"):
+        opened(url, "guarded", N, role="analyst")
+
+
+def test_the_planner_names_no_table(url: str, reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = book("visits", N)
+    facts["tables"]["sites"] = {"public": True, "columns": {"site": {"type": "str"}, "n": {"type": "int"}}}
+    catalog = Catalog(sf.Codebook.read(facts))
+    nobody = reader.replace("analyst@", "nobody_at_all@")
+    with connection(url) as made:
+        made.execute(b"DROP ROLE IF EXISTS nobody_at_all")
+        made.execute(b"CREATE ROLE nobody_at_all LOGIN")
+    run, sent = Connections.run, list[str]()
+    for settings in (Postgres(), Postgres(planner=nobody)):
+        sent.clear()
+        with closing(settings.open(url, catalog)) as private:
+            planner = settings.open_public(url, catalog, private.held)
+            with closing(planner), pytest.MonkeyPatch.context() as patch:
+                patch.setattr(
+                    Connections, "run", lambda self, text, values=(): sent.append(text) or run(self, text, values)
+                )
+                planner.prepare(Cells(catalog.tables["visits"], (), (Rows(),)))
+                assert (
+                    planner.matches(catalog.tables["sites"], (Column("site", catalog.tables["sites"].columns[0].kind),))
+                    == 2
+                )
+                with pytest.raises(KeyError):
+                    planner.run(Cells(catalog.tables["visits"], (), (Rows(),)))
+                with pytest.raises(TypeError):
+                    planner.answer(
+                        'SELECT count(*) FROM "public"."visits"', engines.Statement(planner.dialect), few=True
+                    )
+        assert sent and not any('"public"' in text for text in sent)
+        assert private.fingerprints(b"")["sites"] == planner.fingerprints(b"")["sites"]
+
+
+# Databases in which texts, days and numbers are written and sorted in another way
+
+
+QUESTIONS = [
+    "SELECT s, COUNT(*) AS n, SUM(x) AS m FROM t GROUP BY s",
+    "SELECT COUNT(*) AS n FROM t WHERE s < 'a'",
+    "SELECT CAST(d AS VARCHAR) AS z, COUNT(*) AS n FROM t GROUP BY z",
+    "SELECT CAST(at AS DATE) AS z, COUNT(*) AS n FROM t GROUP BY z",
+    "SELECT STRFTIME(at, '%A %d %B %H') AS z, COUNT(*) AS n FROM t GROUP BY z",
+    "SELECT COUNT(*) AS n FROM t WHERE s LIKE '%\\_%' OR w = 0.1",
+]
+OTHER = """
+CREATE TABLE t (user_id int, s text, d date, at timestamptz, x float8, w text);
+INSERT INTO t VALUES (1, 'B', '2024-02-03', '2024-02-03 23:30:00+00', 0.1, '0.1'),
+    (1, 'a', '2024-12-01', '2024-06-30 22:30:00+00', 0.30000000000000004, '1e-1'), (2, E'\\\\_', '2024-02-03',
+    '2024-03-31 01:30:00+00', 12345678.9, ',1'), (3, 'ä', '0001-01-01', '0001-01-01 00:00:00+00', 1, 'NA'),
+    (3, 'Z', 'infinity', 'infinity', 'NaN', ''), (4, NULL, NULL, NULL, NULL, NULL);
+"""
+SETTINGS = {
+    "TimeZone": "Pacific/Auckland",
+    "DateStyle": "SQL, DMY",
+    "IntervalStyle": "iso_8601",
+    "extra_float_digits": "-10",
+    "lc_time": "C",
+    "search_path": "elsewhere, public",
+    "standard_conforming_strings": "off",
+    "transform_null_equals": "on",
+    "work_mem": "64kB",
+    "default_transaction_isolation": "serializable",
+    "constraint_exclusion": "on",
+    "jit": "on",
+    "backslash_quote": "on",
+    "bytea_output": "escape",
+    "default_transaction_deferrable": "on",
+}
+
+
+def test_what_a_database_and_its_functions_are_set_to_changes_no_number(url: str) -> None:
+    """The same rows in a database sorted and set otherwise, where functions stand in the way of the server's own."""
+    with connection(address()) as made:
+        for name, words in (
+            ("plainly", "LOCALE 'C'"),
+            ("otherwise", "LOCALE_PROVIDER icu ICU_LOCALE 'de-AT' LOCALE 'C.UTF-8'"),
+        ):
+            made.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
+            made.execute(f"CREATE DATABASE {name} ENCODING 'UTF8' {words} TEMPLATE template0".encode())
+        for name, value in SETTINGS.items():
+            listed = ", ".join(f"'{part}'" for part in value.split(", "))
+            made.execute(f"ALTER DATABASE otherwise SET {name} = {listed}".encode())
+    answers = []
+    for name in ("plainly", "otherwise"):
+        there = address().replace("/engines?", f"/{name}?")
+        with connection(there) as made:
+            made.execute(b"SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET search_path = public")
+            made.execute(b"SET standard_conforming_strings = on")
+            made.execute(OTHER.encode())
+            if name == "otherwise":
+                made.execute(b"CREATE SCHEMA elsewhere")
+                for function in ("length", "lower", "sum", "count"):
+                    made.execute(
+                        f"CREATE FUNCTION elsewhere.{function}(text) RETURNS int LANGUAGE sql AS 'SELECT 7'".encode()
+                    )
+                made.execute(b"CREATE TABLE elsewhere.u AS SELECT * FROM public.t LIMIT 0")
+        answers.append(all_answers(there))
+    assert answers[0] == answers[1]
+    assert all(answers[0])
+
+
+def all_answers(there: str) -> list[Any]:
+    from sfumato.query.build.settings import Settings
+    from sfumato.query.plan.compile import compile_question
+    from sfumato.query.plan.open_tables import OpenTables
+    from sfumato.query.sql import read_sql
+
+    columns = {
+        "s": {"type": "str"}, "d": {"type": "date"}, "at": {"type": "time"}, "w": {"type": "float"},
+        "x": {"type": "float", "between": [0, 100], "source": "a list"},
+    }  # fmt: skip
+    catalog = Catalog(sf.Codebook.read(book("t", columns)))
+    found: list[Any] = []
+    with closing(Postgres().open(there, catalog)) as engine:
+        for text in QUESTIONS:
+            question = read_sql(text, catalog, ()).question
+            assert question is not None
+            settings = Settings.read(loss=sf.Approx(1, 1e-6), max_groups=9, max_rows_per_group=9)
+            compiled = compile_question(question, settings, OpenTables(engine, catalog), limit=sf.Approx, d_in=1)
+            for level in compiled.levels:
+                computed = engine.run(level.cells)
+                found.append((computed.keys, [list(map(int, one)) for one in computed.numbers]))
+    return found
+
+
+# What the server refuses
+
+
+def test_a_conflict_on_a_standby_is_tried_again_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    psycopg = pytest.importorskip("psycopg", reason="needs psycopg")
+    scan = Catalog(sf.Codebook.read(book("visits", N))).tables["visits"]
+    with closing(opened(url, "visits", N)) as engine:
+        run, left = Connections.run, [1]
+
+        def conflicting(self: Connections, text: str, values: Any = ()) -> Any:
+            if left[0]:
+                left[0] -= 1
+                raise psycopg.errors.SerializationFailure("User query might have needed to see row secret")
+            return run(self, text, values)
+
+        monkeypatch.setattr(Connections, "run", conflicting)
+        assert int(engine.run(Cells(scan, (), (Rows(),))).numbers[0][0]) == 100
+        left[0] = 2
+        with pytest.raises(RunFailed, match="as a standby does") as raised:
+            engine.run(Cells(scan, (), (Rows(),)))
+        assert raised.value.outage is Outage.CONFLICT and "secret" not in str(raised.value)
+        assert raised.value.__context__ is None
+
+
+def test_a_text_that_no_table_can_hold_is_refused_unpaid(url: str) -> None:
+    session = sf.Dataset(url, name="sites", codebook=book("visits", {**N})).session(limit=sf.Pure(1), ledger="memory:")
+    with pytest.raises(QueryRefused, match=r"U\+0000"):
+        session.sql(
+            "SELECT COUNT(*) AS c FROM visits WHERE CAST(n AS VARCHAR) = ?", ("\0",), loss=sf.Pure(1), max_rows=2
+        )
+    with pytest.raises(QueryRefused, match="PostgreSQL repeats nothing more than 255 times"):
+        session.sql(
+            "SELECT COUNT(*) AS c FROM visits WHERE REGEXP_MATCHES(CAST(n AS VARCHAR), '1{256}')",
+            loss=sf.Pure(1),
+            max_rows=2,
+        )
+    with pytest.raises(QueryRefused, match="PostgreSQL cannot compute regexp_extract"):
+        session.sql(
+            "SELECT COUNT(*) AS c FROM visits WHERE REGEXP_EXTRACT(CAST(n AS VARCHAR), '1', 0) = '1'",
+            loss=sf.Pure(1),
+            max_rows=2,
+        )
+    assert session.spent == sf.Pure(0)
