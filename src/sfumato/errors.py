@@ -218,33 +218,16 @@ class NoTruthValue(SfumatoError, TypeError):
         )
 
 
-class Outage(Enum):
-    """Names what kept a source of data from being read. These are all words there are: none is the source's own."""
-
-    LOST = "the connection to the server of the data was lost, or the server is stopping or starting"
-    DENIED = "the role of the data's server lacks a right on a table that the question reads"
-    CHANGED = "a table is not what it was when it was opened: open the data again"
-    BUSY = "others held a lock on a table, or a connection, for too long"
-    CONFLICT = "the server replayed changes that were in the way of the question, as a standby does"
-    TIME = "it took longer than it may (statement_timeout), or somebody broke it off"
-    SPACE = "it took more memory or disk than the server has, or lets it have"
-
-
 class RunFailed(SfumatoError, RuntimeError):
-    """Reports a measurement that broke off while it looked at the data: it was charged, and why it failed is hidden.
+    """Reports a measurement that broke off while it looked at the data: charged, and silent but for an ``outage``."""
 
-    An ``outage`` is told: it is about a server, in words from a short list.
-    """
-
-    def __init__(self, mechanism: str, outage: Outage | None = None) -> None:
+    def __init__(self, mechanism: str, outage: Enum | None = None) -> None:
         self.mechanism, self.outage = mechanism, outage
-        why = (
-            "What it costs has been charged; why it failed is not shown, because that could tell something about the "
-            "data. Try it on made-up data."
-            if outage is None
-            else f"What it costs has been charged, and a retry with the same key costs nothing more: {outage.value}."
+        hidden = (
+            "; why it failed is not shown, because that could tell something about the data. Try it on made-up data"
         )
-        super().__init__(f"{mechanism} broke off while it looked at the data. {why}")
+        why = hidden if outage is None else f", and a retry with the same key costs nothing more: {outage.value}"
+        super().__init__(f"{mechanism} broke off while it looked at the data. What it costs has been charged{why}.")
 
 
 class ProcessGone(SfumatoError, RuntimeError):

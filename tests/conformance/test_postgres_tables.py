@@ -12,7 +12,8 @@ import pytest
 from tests.examples.postgres_tables import address, connection
 
 import sfumato as sf
-from sfumato.errors import BadArgument, Outage, QueryRefused, RunFailed
+from sfumato.core.outages import Outage
+from sfumato.errors import BadArgument, QueryRefused, RunFailed
 from sfumato.query.engines.postgres import engine as engines
 from sfumato.query.engines.postgres.connections import Connections
 from sfumato.query.engines.postgres.opening import Postgres

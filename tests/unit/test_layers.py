@@ -82,7 +82,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
         }
     ),
     "cryptography": frozenset({"entropy", "ledger"}),  # the key stream; signed checkpoints
-    "psycopg": frozenset({"ledger"}),
+    "psycopg": frozenset({"ledger", "query"}),
     "yaml": frozenset({"codebook"}),
     "altair": frozenset({"charts"}),
     "vl_convert": frozenset({"charts"}),

@@ -15,10 +15,11 @@ from sfumato.core.domains import Data
 from sfumato.core.grouped_distance import DistanceLike
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Metric, Unit
+from sfumato.core.outages import Outage
 from sfumato.core.plan import record_of
 from sfumato.core.queryable import shielded
 from sfumato.entropy import Entropy, SystemEntropy, system
-from sfumato.errors import BadArgument, Outage, PermitUsed, RunFailed
+from sfumato.errors import BadArgument, PermitUsed, RunFailed
 from sfumato.exact import Number
 from sfumato.guarantee import guarantee
 from sfumato.ledger.accounts import Account, Terms

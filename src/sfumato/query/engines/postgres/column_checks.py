@@ -57,11 +57,11 @@ def refuse_unread(engine: PostgresEngine, name: str, scan: Scan) -> None:
         scope = Scope(statement, {})
         value, does_read = _told(column, held, scope)
         source = scope.over(f"SELECT * FROM {held.name}")
-        found = [
+        asked = [
             f"EXISTS (SELECT 1 FROM ({source}) AS q WHERE {condition}) AS {told}"
             for condition, told in ((does_read.text, "some"), (f"{value.text} AND NOT {does_read.text}", "unread"))
         ]
-        answer = engine.answer(f"SELECT {listing(found)}", statement, few=True)
+        answer = engine.answer(f"SELECT {listing(asked)}", statement, few=True)
         if answer.values("unread", Kind.BOOL) == [True] and answer.values("some", Kind.BOOL) == [False]:
             raise BadArgument(
                 "data",

@@ -42,8 +42,8 @@ class Connections:
     @property
     def together(self) -> Together | None:
         """The transaction that this thread has open for several statements."""
-        found: Together | None = getattr(self._local, "together", None)
-        return found
+        begun: Together | None = getattr(self._local, "together", None)
+        return begun
 
     @contextmanager
     def at_once(self) -> Iterator[None]:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, final
 
-from sfumato.errors import Outage, QueryRefused, RunFailed
+from sfumato.core.outages import Outage
+from sfumato.errors import QueryRefused, RunFailed
 from sfumato.query.engines.postgres.connections import Connections
 from sfumato.query.engines.postgres.reading import made_as
 from sfumato.query.engines.postgres.server import driver, is_lost, outage
@@ -169,8 +170,8 @@ class PostgresEngine(SQLEngine):
         return {name: _digest(key, b"rows", self._content(name)) for name in self._tables}
 
     def places(self, key: bytes) -> Mapping[str, str]:
-        found = {name: self._rows.get(held.name, Rows()).place for name, held in self._tables.items()}
-        return {name: _digest(key, b"place", place) for name, place in found.items() if place}
+        marks = {name: self._rows.get(held.name, Rows()).place for name, held in self._tables.items()}
+        return {name: _digest(key, b"place", place) for name, place in marks.items() if place}
 
     def _content(self, name: str) -> bytes:
         """What tells the rows of a table from others, in any order: how many, and two sums of their hashes.
@@ -185,8 +186,8 @@ class PostgresEngine(SQLEngine):
             columns = listing(ours for ours, _, _ in held.columns.values())
             hashed = [self._dialect.key_hash.format(columns).replace(", 0)", f", {seed})") for seed in (1, 2)]
             sums = listing(f"coalesce(sum({one}), 0)" for one in hashed) if columns else "0"
-            _, [found] = self._asked(f"SELECT count(*), {sums} FROM ({rows.select}) AS q", ())
-            self._contents[name] = repr(tuple(map(int, found))).encode()
+            _, [sums_of] = self._asked(f"SELECT count(*), {sums} FROM ({rows.select}) AS q", ())
+            self._contents[name] = repr(tuple(map(int, sums_of))).encode()
         return self._contents[name]
 
     def first_of(self, held: Held) -> None:

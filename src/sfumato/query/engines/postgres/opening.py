@@ -120,10 +120,10 @@ class Postgres(Opener):
         given = addresses_in(data)
         server, limits = server_of(given), self._limits()
         names = {name: address_of(given, name, tables) for name in tables}
-        dialect, found = reached(server, lambda connection: (_dialect(connection), _found(connection, names, self)))
+        dialect, there = reached(server, lambda connection: (_dialect(connection), _found(connection, names, self)))
         held, rows = {}, {}
         for number, (name, scan) in enumerate(tables.items()):
-            table, columns, place = found[name]
+            table, columns, place = there[name]
             held[name] = held_table(f"t{number}", scan, columns) if known is None else known[name]
             rows[held[name].name] = Rows(select_of(table, held[name]), place=place)
         connections = Connections(server, limits)
@@ -165,15 +165,15 @@ def _found(
     connection: Connection, names: Mapping[str, tuple[str, str]], settings: Postgres
 ) -> dict[str, tuple[Table, Mapping[str, Column], bytes]]:
     """The table of each name with its columns, and a digest of which table of which server it is."""
-    tables, found = tables_of(connection), {}
+    tables, there = tables_of(connection), {}
     if not names:
         return {}
     server = _server_mark(connection)
     for name, (wanted, schema) in names.items():
         table = find(tables, wanted, schema)
         check_view(connection, table, settings.vouched)
-        found[name] = table, columns_of(connection, table), f"{server} {table.oid}".encode()
-    return found
+        there[name] = table, columns_of(connection, table), f"{server} {table.oid}".encode()
+    return there
 
 
 def _server_mark(connection: Connection) -> str:
@@ -194,11 +194,11 @@ def _try(engine: PostgresEngine, held: Held, name: str) -> None:
     try:
         engine.first_of(held)
     except driver().Error as fault:
-        found = outage(fault)
+        why = outage(fault)
     else:
         return
-    why = "a policy on its rows, or the server, stands in the way" if found is None else found.value
-    refuse(f"a table {name} that this role can read whole ({why})", "one that it cannot")
+    told = "a policy on its rows, or the server, stands in the way" if why is None else why.value
+    refuse(f"a table {name} that this role can read whole ({told})", "one that it cannot")
 
 
 def _copied(engine: PostgresEngine, held: Held, name: str) -> Rows:

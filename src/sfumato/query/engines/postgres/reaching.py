@@ -93,19 +93,19 @@ def schema_in(connection: Connection, given: Mapping[str, Address]) -> dict[str,
 
     Tables on the search path are called by their names, others by schema and name.
     """
-    known, found = tables_of(connection), dict[str, dict[str, str]]()
+    known, schema = tables_of(connection), dict[str, dict[str, str]]()
     for called, address in given.items():
         if address.table or called:
             table = find(known, address.table or called, address.schema)
-            found[called or table.name] = _columns(connection, table)
+            schema[called or table.name] = _columns(connection, table)
             continue
         for table in known:
             if address.schema in ("", table.schema) and connection.execute(READABLE, (table.oid,)).fetchall()[0][0]:
                 plain = table.name if table.place or address.schema else table.full
-                found.setdefault(plain, _columns(connection, table))
-    if not found:
+                schema.setdefault(plain, _columns(connection, table))
+    if not schema:
         refuse("a database with tables that this role can read", "one without")
-    return found
+    return schema
 
 
 def _columns(connection: Connection, table: Table) -> dict[str, str]:

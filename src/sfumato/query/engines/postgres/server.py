@@ -12,7 +12,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, final
 from urllib.parse import unquote
 
-from sfumato.errors import BadArgument, MissingExtra, Outage
+from sfumato.core.outages import Outage
+from sfumato.errors import BadArgument, MissingExtra
 from sfumato.query.engines.sql.statement import literal
 
 if TYPE_CHECKING:

@@ -129,12 +129,12 @@ def tables_of(connection: Connection) -> list[Table]:
 def find(tables: Sequence[Table], name: str, schema: str = "") -> Table:
     """The table of a name, in its exact letters: in a schema, or in those of the search path, or as schema.table."""
     if schema:
-        found = [one for one in tables if one.schema == schema and one.name == name]
+        named = [one for one in tables if one.schema == schema and one.name == name]
     else:
-        found = sorted((one for one in tables if one.name == name and one.place), key=lambda one: one.place)
-        found = found or [one for one in tables if name in (one.full, one.quoted, f"{one.schema}.{quoted(one.name)}")]
-    if found:
-        return found[0]
+        named = sorted((one for one in tables if one.name == name and one.place), key=lambda one: one.place)
+        named = named or [one for one in tables if name in (one.full, one.quoted, f"{one.schema}.{quoted(one.name)}")]
+    if named:
+        return named[0]
     alike = [one.full for one in tables if one.name == name or one.full.casefold() == name.casefold()]
     known = {one.name: one for one in tables} | {one.full: one for one in tables}
     hint = f" (there is {', '.join(alike[:5])})" if alike else did_you_mean(name, known)

@@ -104,8 +104,7 @@ def _called(call: Call, scope: Scope) -> Piece:
         case "floor" | "ceil" | "round" | "trunc":
             return pieces[0]
         case "to_int" | "to_float":
-            shape = dialect.from_bool if call.parts[0].kind is Kind.BOOL else "CAST({0} AS {1})"
-            return scope.fill(shape.format("{0}", dialect.types[call.kind]), *pieces)
+            return scope.fill(_shape(call.parts[0], scope).format("{0}", dialect.types[call.kind]), *pieces)
         case "to_bool" | "to_text" if call.parts[0].kind is call.kind:
             return pieces[0]
         case "to_text" if call.parts[0].kind is Kind.BOOL:
@@ -271,9 +270,13 @@ def cast(part: Expression, kind: Kind, scope: Scope) -> Piece:
     if part.kind is kind:
         return text
     dialect = scope.statement.dialect
-    shape = dialect.from_bool if part.kind is Kind.BOOL else "CAST({0} AS {1})"
     to_time = dialect.operators["to_time"] if kind is Kind.TIME else ""
-    return scope.fill(to_time or shape.format("{0}", dialect.types[kind]), text)
+    return scope.fill(to_time or _shape(part, scope).format("{0}", dialect.types[kind]), text)
+
+
+def _shape(part: Expression, scope: Scope) -> str:
+    """The template of an expression as another type: truth values are no numbers everywhere."""
+    return scope.statement.dialect.from_bool if part.kind is Kind.BOOL else "CAST({0} AS {1})"
 
 
 def _among(parts: tuple[Expression, ...], scope: Scope) -> Piece:
