@@ -223,10 +223,8 @@ class RunFailed(SfumatoError, RuntimeError):
 
     def __init__(self, mechanism: str, outage: Enum | None = None) -> None:
         self.mechanism, self.outage = mechanism, outage
-        hidden = (
-            "; why it failed is not shown, because that could tell something about the data. Try it on made-up data"
-        )
-        why = hidden if outage is None else f", and a retry with the same key costs nothing more: {outage.value}"
+        mute = "; why it failed is not shown, because that could tell something about the data. Try it on made-up data"
+        why = mute if outage is None else f", and a retry with the same key costs nothing more: {outage.value}"
         super().__init__(f"{mechanism} broke off while it looked at the data. What it costs has been charged{why}.")
 
 
