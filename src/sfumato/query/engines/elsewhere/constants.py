@@ -25,7 +25,7 @@ def written(value: Value, database: Database) -> str:
         case int():
             return str(value)
         case float():
-            mantissa, sign, power = repr(value).partition("e")
+            mantissa, sign, power = repr(value + 0.0).partition("e")  # the zero has no sign
             approximate = f"{mantissa}E{int(power or 0)}" if sign or "." in mantissa else f"{mantissa}.0E0"
             # Where such a number could be read as a decimal first, which is rounded twice, its text is read.
             return f"'{approximate}'" if database.texts_as_floats else approximate

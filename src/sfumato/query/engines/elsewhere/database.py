@@ -38,18 +38,19 @@ class Words:
     """What a database calls things. ``floor`` and ``ceil`` make floats of floats, ``toward_0`` cuts their fraction off.
 
     ``hashed`` hashes columns, alike in all of their values; ``beside`` makes one value of several, different for
-    different ones. ``number`` writes a float as a constant that is read as that float. ``most_whole`` is the first
-    number that 64 bits do not hold, as a constant of some exact type.
+    different ones. ``exactly`` casts a float that is a whole number. ``most_whole`` is the first number that 64 bits do
+    not hold, as a constant of some exact type.
     """
 
     types: Mapping[Kind, str]
     wide: str
     hashed: str
-    beside: str = ""
+    beside: str = "several_values({0})"
     toward_0: str = "TRUNC({0})"
     floor: str = "FLOOR({0})"
     ceil: str = "CEIL({0})"
     even: str = ""
+    exactly: str = "CAST({0} AS {1})"
     infinity: tuple[str, str] | None = ("CAST('-inf' AS {0})", "CAST('inf' AS {0})")
     same: str = SAME
     most_whole: str = TWO_63
@@ -78,6 +79,8 @@ class Database:
     ``lacks`` are operators and steps of plans, as an engine's. ``starts`` has for each stretch of time the start of
     the one that {0} lies in, a day or a time. ``ending`` follows a statement. ``bare_nulls``: missing values cannot be
     told where to be sorted. ``flat``: a WITH can only begin a statement. ``values``: rows of constants can be a table.
+    ``bits``: conditions are no values, and counts have 32 bits by themselves. ``texts_as_floats``: constants that are
+    floats are written as texts, since such numbers are decimals to it.
     """
 
     name: str
@@ -90,6 +93,7 @@ class Database:
     note: str = ""
     bare_nulls: bool = False
     flat: bool = False
+    bits: bool = False
     values: bool = True
     texts_as_floats: bool = False
 
@@ -116,7 +120,7 @@ def dialect_of(words: Words, title: str) -> Dialect:
     inside = f"CASE WHEN {{0}} >= -{words.most_whole} AND {{0}} < {words.most_whole} THEN {{0}} END"
     if words.most_whole != TWO_63:
         inside = inside.replace(f"-{words.most_whole}", words.most_whole.replace(TWO_63, f"-{TWO_63}"))
-    to_whole = f"CAST({even.replace('{0}', f'({inside})')} AS {whole})"
+    to_whole = words.exactly.format(even.replace("{0}", f"({inside})"), whole)
     wide = {
         **{name: f"{shape.replace('{0}', f'CAST({{0}} AS {words.wide})')}" for name, shape in ONE.items()},
         **{
@@ -137,11 +141,11 @@ def dialect_of(words: Words, title: str) -> Dialect:
         wide_to_float=f"CAST({{0}} AS {double})",
         first_letters=words.first_letters,
         short_text=words.first_letters,
-        truncated="start_of({0}, {1})",
+        truncated=f"CAST(CAST(start_of(CAST({{0}} AS {types[Kind.DATE]}), {{1}}) AS {types[Kind.DATE]}) AS {{2}})",
         whole_types=((63, whole), (127, words.wide)),
         key_types=(),
         wide=wide,
-        rounded=f"CAST({even} AS {{1}})",
+        rounded=words.exactly.format(even, "{1}"),
         wide_sum=f"COALESCE(SUM(CAST({{0}} AS {words.wide})), 0)",
         wide_product=f"CAST({{0}} AS {words.wide}) * {{1}}",
         scaled=f"CASE WHEN {{1}} <= {{2}} THEN CAST({{0}} AS {words.wide}) ELSE {scaled} END",

@@ -74,6 +74,7 @@ BIGQUERY = Database(
         "week": "DATE_TRUNC({0}, ISOWEEK)",
     },
     bare_nulls=True,
+    values=False,
 )
 
 DATABRICKS = Database(
@@ -88,13 +89,15 @@ DATABRICKS = Database(
         even="RINT({0})",
         days="DATEDIFF({0}, {1})",
         # Its own floor and ceiling are whole numbers of 64 bits, which floats may not fit into.
-        toward_0="CASE WHEN {0} < 0 THEN -RINT(-{0} - CASE WHEN RINT(-{0}) > -{0} THEN 1 ELSE 0 END)"
-        " ELSE RINT({0} - CASE WHEN RINT({0}) > {0} THEN 1 ELSE 0 END) END",
+        floor="(RINT({0}) - CASE WHEN RINT({0}) > {0} THEN 1 ELSE 0 END)",
+        ceil="(RINT({0}) + CASE WHEN RINT({0}) < {0} THEN 1 ELSE 0 END)",
+        toward_0="(RINT({0}) - CASE WHEN {0} > 0 AND RINT({0}) > {0} THEN 1 WHEN {0} < 0 AND RINT({0}) < {0} THEN -1"
+        " ELSE 0 END)",
         weekday="(WEEKDAY({0}) + 1)",
         length="CHAR_LENGTH({0})",
         floats={"div": "TRY_DIVIDE({0}, {1})"},
     ),
-    lacks=lacking("floor", "ceil", "trunc"),
+    lacks=lacking(),
     starts=cut_by("DATE_TRUNC('{1}', {0})"),
 )
 
@@ -135,6 +138,8 @@ CLICKHOUSE = Database(
         hashed="sipHash64(toString(tuple({0})))",
         beside="tuple({0})",
         even="roundBankers({0})",
+        # It casts what lies behind a missing value, too, and raises where that is no number.
+        exactly="accurateCastOrNull({0}, '{1}')",
         toward_0="trunc({0})",
         floor="floor({0})",
         ceil="ceil({0})",
@@ -152,7 +157,7 @@ CLICKHOUSE = Database(
     ),
     lacks=lacking("date_trunc"),
     starts={},
-    ending="SETTINGS join_use_nulls = 1, cast_keep_nullable = 1",
+    ending="SETTINGS join_use_nulls = 1, prefer_column_name_to_alias = 1",
     values=False,
     note="Numbers, days and times that its types do not hold are not in its tables, either.",
 )
@@ -175,7 +180,7 @@ SQL_SERVER = Database(
         identity={T: ("CAST({0} AS VARBINARY(8000))", "VARBINARY")},
         first_letters="any_text({0}, {1})",
         part="DATEPART({1}, {0})",
-        weekday="(((DATEDIFF(DAY, '19000101', {0}) % 7) + 7) % 7 + 1)",
+        weekday="(((DATEDIFF(DAY, CAST('1900-01-01' AS DATE), {0}) % 7) + 7) % 7 + 1)",
         days="DATEDIFF(DAY, {1}, {0})",
         logarithm="LOG({0})",
         floats=GUARDED,
@@ -184,6 +189,7 @@ SQL_SERVER = Database(
     starts={**cut_by("DATETRUNC({1}, {0})"), "week": "DATETRUNC(ISO_WEEK, {0})"},
     bare_nulls=True,
     flat=True,
+    bits=True,
     note="Texts are compared without the blanks at their ends: only categories are read, without such blanks.",
 )
 
@@ -218,6 +224,7 @@ def mysql(name: str, title: str, collation: str) -> Database:
             "year": "DATE_SUB(CAST({0} AS DATE), INTERVAL (DAYOFYEAR({0}) - 1) DAY)",
         },
         bare_nulls=True,
+        flat=True,
         values=False,
     )
 

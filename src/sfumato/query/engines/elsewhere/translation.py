@@ -41,7 +41,9 @@ def _steps(database: Database) -> list[Callable[[exp.Expr], exp.Expr]]:
     if database.bare_nulls:
         steps.append(_missing_values_in_order)
     if database.flat:
-        steps += [move_ctes_to_top_level, _big_counts, _conditions_as_values]
+        steps.append(move_ctes_to_top_level)
+    if database.bits:
+        steps += [_big_counts, _conditions_as_values]
     return steps
 
 
@@ -76,15 +78,11 @@ def _missing_values_in_order(tree: exp.Expr) -> exp.Expr:
             first = bool(one.args.get("nulls_first"))
             missing = exp.Case().when(one.this.copy().is_(exp.null()), exp.Literal.number(0 if first else 1))
             missing = missing.else_(exp.Literal.number(1 if first else 0))
-            kept = exp.Ordered(this=one.this.copy(), desc=one.args.get("desc"), nulls_first=_by_itself(one))
-            made += [exp.Ordered(this=missing, desc=False, nulls_first=False), kept]
+            down = bool(one.args.get("desc"))  # to all of these databases missing values are the least, by themselves
+            kept = exp.Ordered(this=one.this.copy(), desc=down, nulls_first=not down)
+            made += [exp.Ordered(this=missing, desc=False, nulls_first=True), kept]
         order.set("expressions", made)
     return tree
-
-
-def _by_itself(one: exp.Ordered) -> bool:
-    """Where these databases sort missing values by themselves: they are the least, to all of them."""
-    return not one.args.get("desc")
 
 
 def _big_counts(tree: exp.Expr) -> exp.Expr:
@@ -96,10 +94,12 @@ def _big_counts(tree: exp.Expr) -> exp.Expr:
 
 def _conditions_as_values(tree: exp.Expr) -> exp.Expr:
     """Makes values of conditions that stand where a value must, and conditions of values that stand where those must."""
-    for found in list(tree.find_all(exp.Expr)):
-        if not isinstance(found, CONDITIONS) and _is_asked(found):
+    for found in list(tree.find_all(exp.Boolean)):
+        found.replace(exp.Literal.number(int(found.this)))
+    for found in reversed(list(tree.find_all(exp.Expr))):
+        if not isinstance(found, (*CONDITIONS, exp.Paren)) and _is_asked(found):
             found.replace(exp.EQ(this=found.copy(), expression=exp.Literal.number(1)))
-    for found in list(tree.find_all(*CONDITIONS)):
+    for found in reversed(list(tree.find_all(*CONDITIONS))):
         if not _is_asked(found):
             one, none = exp.Literal.number(1), exp.Literal.number(0)
             chosen = exp.Case().when(found.copy(), one).when(exp.not_(found.copy()), none)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import final
 
@@ -22,6 +23,12 @@ from sfumato.query.plan.engine_plan import Cells
 ANY_TEXT = "any_text("
 """Stands for the text of a column that is no category, where a database does not compare such texts rightly."""
 
+SEVERAL = "several_values("
+"""Stands for several values as one, where a database has no value for that."""
+
+DISTINCT_SUM = re.compile(r"CAST\(DISTINCT (\w+) AS ")
+"""A sum of different values, each of which is made wide first."""
+
 
 @final
 class Writer:
@@ -38,14 +45,20 @@ class Writer:
         if lacking:
             raise QueryRefused(f"{' and '.join(lacking)} is not written for {database.title}: ask without it.")
         statement = Statement(database.dialect)
-        text = statement_of(cells, Relations(self._held, statement))
+        try:
+            text = statement_of(cells, Relations(self._held, statement))
+        except KeyError as unknown:  # a template that is not there: of a form of an operator, such as MOD of floats
+            lacking = [str(unknown.args[0])]
+        if lacking:
+            raise QueryRefused(f"{lacking[0]} is not written for {database.title}: ask without it.")
         if ANY_TEXT in text:
             raise QueryRefused(
                 f"{database.title} compares texts without the blanks at their ends, so that only columns with "
                 "categories are written for it: list the texts that there can be."
             )
-        if "()" in text.replace("count()", "") and not database.words.beside and "count(DISTINCT )" in text:
+        if SEVERAL in text:
             raise QueryRefused(f"combinations of several columns are not counted in {database.title}.")
+        text = DISTINCT_SUM.sub(r"DISTINCT CAST(\1 AS ", text)
         parts = [*self._tables(text), *list_parts(statement, database)]
         head = f"WITH {listing(parts)} " if parts else ""
         return translated(with_constants(head + text, statement, database), database)
