@@ -31,7 +31,14 @@ from sfumato.query.plan.engine_plan import Cells, Computed
 
 WIDE = ("DECIMAL", "BIGDECIMAL", "INT256", "DECIMAL256", "BIGNUMERIC")
 
-OTHER_TYPES = {"FLOAT": "DOUBLE", "CHARACTER_SET": "VARCHAR", "VARBINARY": "VARCHAR", "DATE32": "DATE", "DATETIME64": "TIMESTAMP", "BIT": "BOOLEAN"}
+OTHER_TYPES = {
+    "FLOAT": "DOUBLE",
+    "CHARACTER_SET": "VARCHAR",
+    "VARBINARY": "VARCHAR",
+    "DATE32": "DATE",
+    "DATETIME64": "TIMESTAMP",
+    "BIT": "BOOLEAN",
+}
 
 MACROS = """
 CREATE MACRO rint(x) AS round_even(x, 0);

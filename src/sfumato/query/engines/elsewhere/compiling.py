@@ -13,6 +13,7 @@ from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.build.settings import Settings
 from sfumato.query.engines.halves import open_halves
 from sfumato.query.engines.protocol import Given
+from sfumato.query.engines.registry import ENGINES
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.keysets import KeySet
 from sfumato.query.nodes.kinds import Kind
@@ -23,6 +24,7 @@ from sfumato.query.plan.engine_plan import Cells
 from sfumato.query.plan.open_tables import OpenTables
 
 if TYPE_CHECKING:
+    from sfumato.query.engines.elsewhere.database import Database
     from sfumato.query.sql.parameters import Given as Parameters
 
 PAID = Approx("0.1", "1e-10")
@@ -54,6 +56,7 @@ def compile_sql(
     """
     from sfumato.query.sql import read_sql  # which loads sqlglot
 
+    database = _database(dialect)
     book = codebook if isinstance(codebook, Codebook) else Codebook.read(codebook)
     opened = _opened(Catalog(book), dict(public or {}))
     asked = read_sql(question, opened.catalog, parameters)
@@ -68,14 +71,28 @@ def compile_sql(
         loss=PAID,
     )
     said = asked.options.added_to(settings)
-    return _written(compile_question(asked.question, said, opened, limit=Approx), opened.catalog, dialect)
+    return _written(compile_question(asked.question, said, opened, limit=Approx), opened.catalog, database)
 
 
 def dialects() -> list[str]:
-    """The names of the databases that are written for."""
+    """The names of the databases that are written for, and of the engines that speak SQL."""
     from sfumato.query.engines.elsewhere.databases import DATABASES
 
-    return [database.name for database in DATABASES]
+    return [*(entry.name for entry in ENGINES if entry.dialect), *(database.name for database in DATABASES)]
+
+
+def _database(dialect: str) -> Database:
+    from sfumato.query.engines.elsewhere.database import of_engine
+    from sfumato.query.engines.elsewhere.databases import DATABASES
+
+    for entry in ENGINES:
+        if entry.name == dialect and entry.dialect:
+            makes = entry.load().makes
+            return of_engine(dialect, makes.name, entry.words(), makes.lacks)
+    for database in DATABASES:
+        if database.name == dialect:
+            return database
+    raise BadArgument("dialect", f"one of {comma_list(dialects())}", dialect)
 
 
 def _opened(catalog: Catalog, public: dict[str, Given]) -> OpenTables:
@@ -99,17 +116,13 @@ def _without_rows(scan: Scan) -> Any:
     return pa.table({name: pa.array([], kind) for name, kind in columns.items()})
 
 
-def _written(compiled: CompiledQuery, catalog: Catalog, dialect: str) -> str:
-    from sfumato.query.engines.elsewhere.databases import DATABASES
+def _written(compiled: CompiledQuery, catalog: Catalog, database: Database) -> str:
     from sfumato.query.engines.elsewhere.writing import Writer
 
-    database = next((one for one in DATABASES if one.name == dialect), None)
-    if database is None:
-        raise BadArgument("dialect", f"one of {comma_list(dialects())}", dialect)
     writer = Writer(database, catalog.tables)
     head = [
         "The exact numbers of a question, without any noise: for looking at, and not to be published.",
-        f"For {database.title}: written, not run here.",
+        f"For {database.title}: {'written' if database.own is None else 'as it is asked'}, not run here.",
         *([database.note] if database.note else []),
         "Columns are taken to have these types:",
         *(f"  {line}" for line in writer.types()),

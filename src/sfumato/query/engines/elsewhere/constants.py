@@ -12,8 +12,6 @@ from sfumato.query.engines.elsewhere.database import Database
 from sfumato.query.engines.sql.statement import List, Statement, listing
 from sfumato.query.nodes.kinds import Kind, Value
 
-BOUND = re.compile(r"CAST\(\$([0-9]+) AS ")
-
 
 def written(value: Value, database: Database) -> str:
     """A value as a constant."""
@@ -38,7 +36,9 @@ def written(value: Value, database: Database) -> str:
 
 def with_constants(text: str, statement: Statement, database: Database) -> str:
     """A text with the constants that it binds."""
-    return BOUND.sub(lambda one: f"CAST({written(statement.values[int(one[1]) - 1], database)} AS ", text)
+    number = re.escape(statement.dialect.parameter).replace(re.escape("{}"), "([0-9]+)")
+    place = re.compile(rf"CAST\({number} AS ")
+    return place.sub(lambda one: f"CAST({written(statement.values[int(one[1]) - 1], database)} AS ", text)
 
 
 def list_parts(statement: Statement, database: Database) -> Iterator[str]:
@@ -48,7 +48,7 @@ def list_parts(statement: Statement, database: Database) -> Iterator[str]:
 
 
 def _rows(columns: List, database: Database) -> str:
-    types = database.words.types
+    types = database.types
     names = [f"k{place}" for place in range(len(columns))]
     rows = list(zip(*(values for _, values in columns), strict=True))
     if database.values:
@@ -58,9 +58,11 @@ def _rows(columns: List, database: Database) -> str:
         return f"SELECT {shown}, place FROM (VALUES {held}) AS v({listing([*names, 'place'])})"
     lines = []
     for place, row in enumerate(rows):
-        cells = [f"CAST({written(cell, database)} AS {types[kind]})" for cell, (kind, _) in zip(row, columns, strict=True)]
+        cells = [
+            f"CAST({written(cell, database)} AS {types[kind]})" for cell, (kind, _) in zip(row, columns, strict=True)
+        ]
         collated = [
-            cell + (database.words.collation if kind is Kind.TEXT else "")
+            cell + (database.dialect.collation if kind is Kind.TEXT else "")
             for cell, (kind, _) in zip(cells, columns, strict=True)
         ]
         named = listing(f"{cell} AS {name}" for cell, name in zip(collated, names, strict=True))
@@ -69,9 +71,9 @@ def _rows(columns: List, database: Database) -> str:
 
 
 def _typed(name: str, kind: Kind, database: Database) -> str:
-    collation = database.words.collation if kind is Kind.TEXT else ""
-    return f"CAST({name} AS {database.words.types[kind]}){collation} AS {name}"
+    collation = database.dialect.collation if kind is Kind.TEXT else ""
+    return f"CAST({name} AS {database.types[kind]}){collation} AS {name}"
 
 
 def _quoted(text: str, database: Database) -> str:
-    return exp.Literal.string(text).sql(dialect=database.language)
+    return database.national + exp.Literal.string(text).sql(dialect=database.language)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, final
 
 from sfumato.errors import QueryRefused
@@ -18,18 +19,16 @@ REMAINDER = "({0} % CASE WHEN {1} = 0 THEN NULL WHEN {1} = -1 THEN 1 ELSE {1} EN
 
 SAME = "{0} IS NOT DISTINCT FROM {1}"
 
-WRITTEN = frozenset(
-    ("neg abs sign add sub mul div mod int_div floor ceil round trunc clamp to_int to_float to_bool sqrt ln exp").split()
-    + "eq ne lt le gt ge and or not is_null in case coalesce nullif lower upper length substring concat".split()
-    + "year quarter month day weekday hour minute date_trunc to_date to_time".split()
-)
+USUAL = """
+neg abs sign add sub mul div mod int_div floor ceil round trunc clamp to_int to_float to_bool sqrt ln exp
+eq ne lt le gt ge and or not is_null in case coalesce nullif lower upper length substring concat
+year quarter month day weekday hour minute date_trunc to_date to_time
+"""
+WRITTEN = frozenset(USUAL.split())
 """The operators that are written for all databases, as far as none of them says that it lacks one."""
 
 LACKED = frozenset({"Windowed", "Meet", "Items"})
 """Steps of plans that are written for none of them."""
-
-STRETCHES = ("day", "week", "month", "quarter", "year")
-"""The stretches of time whose start is written for all of them."""
 
 
 @final
@@ -80,7 +79,8 @@ class Database:
     the one that {0} lies in, a day or a time. ``ending`` follows a statement. ``bare_nulls``: missing values cannot be
     told where to be sorted. ``flat``: a WITH can only begin a statement. ``values``: rows of constants can be a table.
     ``bits``: conditions are no values, and counts have 32 bits by themselves. ``texts_as_floats``: constants that are
-    floats are written as texts, since such numbers are decimals to it.
+    floats are written as texts, since such numbers are decimals to it. ``national`` stands before texts of all
+    letters. ``own`` is the dialect of an engine that runs.
     """
 
     name: str
@@ -96,11 +96,23 @@ class Database:
     bits: bool = False
     values: bool = True
     texts_as_floats: bool = False
+    national: str = ""
+    own: Dialect | None = None
+
+    @cached_property
+    def dialect(self) -> Dialect:
+        """The words of an engine that it would be, or is."""
+        return dialect_of(self.words, self.title) if self.own is None else self.own
 
     @property
-    def dialect(self) -> Dialect:
-        """The words of an engine that it would be."""
-        return dialect_of(self.words, self.title)
+    def types(self) -> Mapping[Kind, str]:
+        """What it calls the types of values."""
+        return self.dialect.types
+
+
+def of_engine(name: str, title: str, own: Dialect, lacks: frozenset[str]) -> Database:
+    """An engine that runs, as a database: its statements are shown as they are sent, but for constants."""
+    return Database(name, title, name, Words(own.types, "", ""), lacks, {}, values=False, own=own)
 
 
 def even_of(words: Words) -> str:
@@ -109,7 +121,8 @@ def even_of(words: Words) -> str:
         return words.even
     cut, rest = words.toward_0, f"ABS({{0}} - {words.toward_0})"
     odd = f"{cut} - 2 * {words.toward_0.replace('{0}', f'({cut} / 2)')} <> 0"
-    return f"({cut} + CASE WHEN {rest} > 0.5 OR ({rest} = 0.5 AND {odd}) THEN CASE WHEN {{0}} < 0 THEN -1 ELSE 1 END ELSE 0 END)"
+    away = f"{rest} > 0.5 OR ({rest} = 0.5 AND {odd})"
+    return f"({cut} + CASE WHEN {away} THEN CASE WHEN {{0}} < 0 THEN -1 ELSE 1 END ELSE 0 END)"
 
 
 def dialect_of(words: Words, title: str) -> Dialect:
@@ -155,7 +168,8 @@ def dialect_of(words: Words, title: str) -> Dialect:
         key_hash=words.hashed,
         number_type="",
         distinct_tuple=words.beside,
-        numbered=f"SELECT {{0}}, ROW_NUMBER() OVER (PARTITION BY {words.partition} ORDER BY {{0}}) AS j FROM ({{1}}) AS q",
+        numbered="SELECT {0}, ROW_NUMBER() OVER "
+        f"(PARTITION BY {words.partition} ORDER BY {{0}}) AS j FROM ({{1}}) AS q",
         semi_join="SELECT {0}.* FROM {0} WHERE EXISTS (SELECT 1 FROM {1} WHERE {2})",
         anti_join="SELECT {0}.* FROM {0} WHERE NOT EXISTS (SELECT 1 FROM {1} WHERE {2})",
         few_join="SELECT {0}.* FROM {0} JOIN {1} ON {2}",
@@ -215,9 +229,13 @@ def _columns(words: Words, title: str) -> tuple[Any, ...]:
 
     def parsed(raw: Piece, held: str, kind: Kind, scope: Scope, written: str = "") -> Piece:
         if written:
-            raise QueryRefused(f"a column with a format or a sign for decimals is a text, which {title} is not told to read.")
+            raise QueryRefused(
+                f"a column with a format or a sign for decimals is a text, which {title} is not told to read."
+            )
         if held != types[kind]:
-            raise QueryRefused(f"a text that is read as {kind.value} is not written for {title}: cast a number or a day.")
+            raise QueryRefused(
+                f"a text that is read as {kind.value} is not written for {title}: cast a number or a day."
+            )
         return scope.fill({Kind.TEXT: words.text, Kind.INT: words.whole}.get(kind, "{0}"), raw)
 
     def as_kind(raw: Piece, held: str, kind: Kind, scope: Scope, written: str = "") -> Piece:

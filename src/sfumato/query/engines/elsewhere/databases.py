@@ -190,6 +190,7 @@ SQL_SERVER = Database(
     bare_nulls=True,
     flat=True,
     bits=True,
+    national="N",
     note="Texts are compared without the blanks at their ends: only categories are read, without such blanks.",
 )
 

@@ -14,15 +14,15 @@ DOWN, UP = 2.0**-600, 2.0**600
 
 SUM_FITS = f"ABS({{0}} / 2 {{sign}} {{1}} / 2) <= {HALF_OF_MOST}"
 
+MOVED = f"{MOST} * {DOWN!r} * {DOWN!r}"
+
 # Of two numbers above 1 the product, moved by 2^-1200 in all, is below all that is near the ends of floats.
-PRODUCT_FITS = (
-    f"(ABS({{0}}) <= 1 OR ABS({{1}}) <= 1 OR ABS(({{0}} * {DOWN!r}) * ({{1}} * {DOWN!r})) <= {MOST} * {DOWN!r} * {DOWN!r})"
-)
+PRODUCT_FITS = f"(ABS({{0}}) <= 1 OR ABS({{1}}) <= 1 OR ABS(({{0}} * {DOWN!r}) * ({{1}} * {DOWN!r})) <= {MOVED})"
 
 # A quotient by a number from 1 on is none that is too large; the others are moved up, as is the bound moved down.
 QUOTIENT_FITS = (
     f"(ABS({{1}}) >= 1 OR ABS(({{0}} * {DOWN!r}) / (CASE WHEN {{1}} <> 0 AND ABS({{1}}) < 1 THEN {{1}} END * {UP!r}))"
-    f" <= {MOST} * {DOWN!r} * {DOWN!r})"
+    f" <= {MOVED})"
 )
 
 

@@ -93,7 +93,7 @@ def _big_counts(tree: exp.Expr) -> exp.Expr:
 
 
 def _conditions_as_values(tree: exp.Expr) -> exp.Expr:
-    """Makes values of conditions that stand where a value must, and conditions of values that stand where those must."""
+    """Makes values of conditions where a value must stand, and conditions of values where one of those must."""
     for found in list(tree.find_all(exp.Boolean)):
         found.replace(exp.Literal.number(int(found.this)))
     for found in reversed(list(tree.find_all(exp.Expr))):
@@ -127,7 +127,7 @@ def _starts(tree: exp.Expr, database: Database) -> exp.Expr:
     for found in list(tree.find_all(exp.Anonymous)):
         if found.name.lower() == "start_of":
             when, word = found.expressions
-            stretch = word.find(exp.Literal).name
+            stretch = word.this.name  # of a cast of a constant
             if stretch not in database.starts:
                 raise QueryRefused(f"the start of the {stretch} is not written for {database.title}.")
             made = database.starts[stretch].format(when.sql(database.language))

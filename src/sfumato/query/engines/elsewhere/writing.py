@@ -61,7 +61,8 @@ class Writer:
         text = DISTINCT_SUM.sub(r"DISTINCT CAST(\1 AS ", text)
         parts = [*self._tables(text), *list_parts(statement, database)]
         head = f"WITH {listing(parts)} " if parts else ""
-        return translated(with_constants(head + text, statement, database), database)
+        whole = with_constants(head + text, statement, database)
+        return translated(whole, database) if database.own is None else whole
 
     def types(self) -> Iterator[str]:
         """The columns of each table, with the types that they are taken to have."""
@@ -69,7 +70,7 @@ class Writer:
             yield f"{name}: {listing(f'{column} {held}' for column, (_, held, _) in table.columns.items())}"
 
     def _table(self, place: str, scan: Scan) -> Held:
-        types = self._database.words.types
+        types = self._database.types
         columns = {
             column.name: (f"c{number}", types[column.kind], column.kind) for number, column in enumerate(scan.columns)
         }
