@@ -56,16 +56,21 @@ def test_what_is_written_agrees(database: Database, part: int) -> None:
     assert tried(database, range(part * 20, part * 20 + 20)) >= 3
 
 
-WRONG: dict[str, Words] = {
-    "halves away from 0": replace(SNOWFLAKE.words, even="SIGN({0}) * FLOOR(ABS({0}) + 0.5)"),
-    "infinities are numbers": replace(SNOWFLAKE.words, infinity=("CAST('-inf' AS {0})", "CAST('nan' AS {0})")),
-    "missing keys do not meet": replace(SNOWFLAKE.words, same="({0} = {1})"),
-    "shares are rounded": replace(SNOWFLAKE.words, quotient="CAST(ROUND({0} / {1}) AS BIGINT)"),
-    "texts are long": replace(SNOWFLAKE.words, first_letters="LEFT({0}, {1} + 5)"),
+WRONG: dict[str, tuple[Words, int]] = {
+    "halves away from 0": (replace(SNOWFLAKE.words, even="SIGN({0}) * FLOOR(ABS({0}) + 0.5)"), 170),
+    "infinities are numbers": (
+        replace(SNOWFLAKE.words, infinity=("CAST('-inf' AS {0})", "CAST('nan' AS {0})")),
+        170,
+    ),
+    "missing keys do not meet": (replace(SNOWFLAKE.words, same="({0} = {1})"), 25),
+    "shares are rounded": (replace(SNOWFLAKE.words, quotient="CAST(ROUND({0} / {1}) AS BIGINT)"), 25),
+    "texts are long": (replace(SNOWFLAKE.words, first_letters="LEFT({0}, {1} + 5)"), 30),
 }
+"""Words that are wrong, and a plan from which on it shows soon."""
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_words_do_not_agree(name: str) -> None:
+    words, first = WRONG[name]
     with pytest.raises((AssertionError, duckdb.Error)):
-        tried(replace(SNOWFLAKE, words=WRONG[name]), range(400))
+        tried(replace(SNOWFLAKE, words=words), range(first, first + 400))
