@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from tests.profiles import examples
+from tests.reference import postgres
 from tests.reference.choices import Seeded
 from tests.reference.duck import (
     answers,
@@ -106,6 +107,22 @@ def test_cells_agree_in_another_dialect(part: int) -> None:
 
 
 @pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("sort", ["usual", "mixed", "values"])
+def test_cells_agree_on_a_server(sort: str, part: int) -> None:
+    """PostgreSQL raises where others give NULL, and holds ids and texts in types of its own."""
+    compared = 0
+    for seed in seeds(part, 6):
+        choices = Seeded(20_000 + seed)
+        here = world(choices, mixed=sort == "mixed")
+        for _ in range(3):
+            drawn = by_row(choices, here, many=12, depth=3) if sort == "values" else cells(choices, here)
+            if (case := postgres.asked(Case(here, drawn))) is not None:
+                agree(case, postgres.computed_by_value, by_rank)
+                compared += 1
+    assert compared > 9
+
+
+@pytest.mark.parametrize("part", PARTS)
 def test_values_of_expressions_agree(part: int) -> None:
     for seed in seeds(part, 25):
         choices = Seeded(seed)
@@ -161,6 +178,13 @@ LEAVES = {
 def test_neighbours_are_close_by_the_interpreter(part: int) -> None:
     for seed in seeds(part, 200):
         neighbours(case(Seeded(seed)), interpreted)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_neighbours_are_close_on_a_server(part: int) -> None:
+    for seed in seeds(part, 4):
+        if (one := postgres.asked(case(Seeded(30_000 + seed)))) is not None:
+            neighbours(one, postgres.computed, most=2)
 
 
 @pytest.mark.parametrize("part", PARTS)

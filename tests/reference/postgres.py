@@ -72,8 +72,11 @@ def _computed(world: World, cells: Cells, other: Mapping[str, str]) -> Answers:
 
 def asked(case: Case) -> Case | None:
     """Gives a case as PostgreSQL can hold it; None where it lacks what the case needs."""
-    if LACKS & set(needs_of_cells(case.cells)):
-        return None
+    return None if LACKS & set(needs_of_cells(case.cells)) else without_nul(case)
+
+
+def without_nul(case: Case) -> Case:
+    """Gives a case in which every text is one that PostgreSQL can hold; the same world where all are."""
     return Case(held_by_postgres(case.world), held_by_postgres(case.cells))
 
 
@@ -85,7 +88,7 @@ def held_by_postgres(thing: Any) -> Any:
         case tuple() | list() if not hasattr(thing, "_fields"):
             return type(thing)(map(held_by_postgres, thing))
         case dict():
-            return {held_by_postgres(key): held_by_postgres(value) for key, value in thing.items()}
+            return {key: held_by_postgres(value) for key, value in thing.items()}
         case frozenset():
             return frozenset(map(held_by_postgres, thing))
     if dataclasses.is_dataclass(thing) and not isinstance(thing, type):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 from sfumato.errors import BadArgument
 from sfumato.query.engines.postgres.column_checks import checked_table, refuse_unread
@@ -27,7 +27,7 @@ from sfumato.query.engines.postgres.tables import (
     select_of,
     tables_of,
 )
-from sfumato.query.engines.protocol import Given, Opener
+from sfumato.query.engines.protocol import Engine, Given, Opener
 from sfumato.query.nodes.catalog import Catalog
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ class Postgres(Opener):
     >>> Postgres(statement_timeout=600, role="analyst").role
     'analyst'
     """
+
+    makes: ClassVar[type[Engine]] = PostgresEngine
 
     work_mem: str = "256MB"
     statement_timeout: float | None = None
