@@ -17,7 +17,7 @@ from tests.reference.values import evaluate
 
 from sfumato.query.engines.duckdb.dialect import DUCKDB
 from sfumato.query.engines.protocol import Engine
-from sfumato.query.engines.sql.expressions import largest
+from sfumato.query.engines.sizes import largest
 from sfumato.query.engines.sql.statement import Scope, Statement, quoted
 from sfumato.query.nodes.expressions import Column, Expression, Literal
 from sfumato.query.nodes.facts import Facts

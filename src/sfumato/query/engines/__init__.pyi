@@ -1,3 +1,4 @@
 from .duckdb.opening import DuckDB
+from .polars.opening import Polars
 
-__all__ = ["DuckDB"]
+__all__ = ["DuckDB", "Polars"]

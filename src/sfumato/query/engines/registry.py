@@ -54,6 +54,11 @@ EngineChoice: TypeAlias = str | Opener | None
 
 ENGINES: tuple[EngineEntry, ...] = (
     EngineEntry(
+        "polars",
+        "sfumato.query.engines.polars.opening:Polars",
+        packages=frozenset({"polars.lazyframe"}),
+    ),
+    EngineEntry(
         "duckdb",
         "sfumato.query.engines.duckdb.opening:DuckDB",
         scratch="sfumato.query.engines.duckdb.scratch:worked_out",

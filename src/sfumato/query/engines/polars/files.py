@@ -1,0 +1,197 @@
+"""Files that Polars is given: Parquet where it is, or copied so that every cell is taken; texts; those of Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, final
+
+import polars as pl
+
+from sfumato.errors import BadArgument
+from sfumato.query.engines.inputs.parquet_files import opened, plain, sound_texts
+from sfumato.query.engines.inputs.text_files import (
+    JSON,
+    LONGEST,
+    Row,
+    delimiter_of,
+    json_rows,
+    separated_rows,
+    well_formed,
+)
+from sfumato.query.engines.polars.held import Held
+from sfumato.query.engines.polars.scope import ONE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+IPC = (".arrow", ".ipc", ".feather")
+
+BATCH = 50_000
+"""The number of rows that are handed over at once."""
+
+
+def parquet_types(file: Path) -> dict[str, Any] | None:
+    """The columns of a Parquet file and their types, from its footer; None where it has none."""
+    try:
+        return dict(pl.read_parquet_schema(file))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        return None
+
+
+def parquet_batches(files: list[Path], names: list[str]) -> Iterator[pa.Table]:
+    """The wanted columns of Parquet files, some rows at a time: what is no value of its column's type is missing."""
+    import pyarrow as pa
+
+    for path in files:
+        with opened(path) as file:
+            there = file.schema_arrow.names
+            places = [there.index(name) for name in names]
+            # A name with a dot may stand for a part of another column: then everything is read.
+            dotted = len(set(there)) < len(there) or any("." in name for name in there)
+            wanted = list(range(len(there))) if dotted else sorted(set(places))
+            for batch in file.iter_batches(columns=[there[place] for place in wanted]):
+                columns = [plain(batch.column(wanted.index(place))) for place in places]
+                texts = [file.schema_arrow.types[place] for place in places]
+                made = [sound_texts(one, kind) for one, kind in zip(columns, texts, strict=True)]
+                yield pa.table(dict(zip(names, made, strict=True)))
+
+
+def parquet_table(files: list[Path], names: list[str]) -> pa.Table | None:
+    """Parquet files as a table of Arrow in which every cell was taken; None where they cannot be read."""
+    import pyarrow as pa
+
+    try:
+        batches = list(parquet_batches(files, names))
+        return pa.concat_tables(batches) if batches else _none(files[0], names)
+    except (pa.ArrowException, OSError, ValueError):
+        return None
+
+
+def _none(file: Path, names: list[str]) -> pa.Table:
+    import pyarrow as pa
+
+    with opened(file) as held:
+        schema = held.schema_arrow
+        empty = {name: plain(pa.array([], schema.field(name).type)) for name in names}
+        return pa.table({name: sound_texts(one, schema.field(name).type) for name, one in empty.items()})
+
+
+@final
+@dataclass
+class Views:
+    """The Parquet tables that are read where they are, until one of them makes a question fail."""
+
+    spill: Path
+    tables: dict[str, tuple[list[Path], list[str], Held]] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def view(self, name: str, files: list[Path], names: list[str], held: Held) -> pl.LazyFrame:
+        """The rows of files where they are. Nothing that they state about their rows is looked at."""
+        self.tables[name] = (files, names, held)
+        parts = [
+            pl.scan_parquet(
+                file, use_statistics=False, hive_partitioning=False, glob=False, try_parse_hive_dates=False
+            ).select(unflagged(one) for one in names)
+            for file in files
+        ]
+        return pl.concat(parts)
+
+    def copied(self) -> Mapping[str, pl.LazyFrame] | None:
+        """Makes copies of all of them that take every cell; None where there is nothing left to try again."""
+        with self.lock:
+            if not self.tables:
+                return None
+            made = {name: self._copy(name, *table) for name, table in self.tables.items()}
+            self.tables.clear()
+            return made
+
+    def _copy(self, name: str, files: list[Path], names: list[str], held: Held) -> pl.LazyFrame:
+        import pyarrow as pa
+
+        place = self.spill / f"copy{len(list(self.spill.iterdir()))}.arrow"
+        writer: Any = None
+        try:
+            for table in parquet_batches(files, names):
+                writer = writer or pa.ipc.new_file(str(place), table.schema)
+                writer.write_table(table.cast(writer.schema) if hasattr(writer, "schema") else table)
+            if writer is None:
+                return held.empty
+            writer.close()
+        except (pa.ArrowException, OSError):
+            pass
+        else:
+            scanned = pl.scan_ipc(place, glob=False, hive_partitioning=False)
+            shown = [
+                pl.col(one).cast(kept_as, strict=False).alias(ours) for one, (ours, kept_as, _) in held.columns.items()
+            ]
+            return scanned.select(shown).with_columns(pl.lit(1, dtype=pl.Int8).alias(ONE))
+        raise RuntimeError(f"The files of {name} could not be copied.")
+
+
+def unflagged(name: str) -> pl.Expr:
+    """A column without what its file says about the order of its values."""
+    return pl.col(name)
+
+
+def ipc_table(files: list[Path]) -> pa.Table:
+    """Files of Arrow as a table."""
+    import pyarrow as pa
+
+    try:
+        parts = []
+        for file in files:
+            with pa.memory_map(str(file)) as source:
+                parts.append(pa.ipc.open_file(source).read_all())
+        return pa.concat_tables(parts)
+    except (pa.ArrowException, OSError):
+        pass
+    raise BadArgument("data", "files of Arrow with the same columns, which can be read", "something else")
+
+
+def text_table(files: list[Path], names: list[str], wanted: list[str]) -> tuple[pa.Table, int]:
+    """Text files as a table of texts, and how many rows could not be read: by Arrow's own reader where it surely reads
+    them as they are, and otherwise row by row."""
+    if files[0].suffix.lower() in JSON:
+        return _row_by_row((row for file in files for row in json_rows(file, wanted)), wanted)
+    delimiter = delimiter_of(files[0])
+    if all(delimiter_of(file) == delimiter and well_formed(file, delimiter, len(names)) for file in files):
+        quick = _quick(files, names, wanted, delimiter)
+        if quick is not None:
+            return quick, 0
+    return _row_by_row((row for file in files for row in separated_rows(file, names, wanted)), wanted)
+
+
+def _quick(files: list[Path], names: list[str], wanted: list[str], delimiter: str) -> pa.Table | None:
+    """Files without damage, by a reader that refuses records with too many or too few fields."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    named = [name or f"unnamed {place}" for place, name in enumerate(names)]
+    reading = csv.ReadOptions(column_names=named, skip_rows=1, use_threads=False, block_size=LONGEST * 8)
+    parsing = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1)
+    types = dict.fromkeys(named, pa.large_string())
+    converting = csv.ConvertOptions(
+        column_types=types, include_columns=wanted, null_values=[""], strings_can_be_null=True, check_utf8=True
+    )
+    try:
+        return pa.concat_tables(csv.read_csv(str(file), reading, parsing, converting) for file in files)
+    except (pa.ArrowException, OSError):
+        return None
+
+
+def _row_by_row(rows: Iterator[Row | None], wanted: list[str]) -> tuple[pa.Table, int]:
+    """Rows of texts; those that could not be read are left out, and counted."""
+    import pyarrow as pa
+
+    schema = pa.schema([(name, pa.large_string()) for name in wanted])
+    batches, lost = [], 0
+    while some := list(islice(rows, BATCH)):
+        kept = [row for row in some if row is not None]
+        lost += len(some) - len(kept)
+        columns = list(zip(*kept, strict=True)) if kept else [()] * len(wanted)
+        batches.append(pa.record_batch([pa.array(column, pa.large_string()) for column in columns], schema))
+    return pa.Table.from_batches(batches, schema), lost
