@@ -25,6 +25,7 @@ from sfumato.query.engines.bounding import (
     ScaleDown,
 )
 from sfumato.query.engines.polars.ranking import Hashing, first_of
+from sfumato.query.engines.polars.scope import ONE
 from sfumato.query.engines.polars.whole_numbers import towards_zero, wide
 from sfumato.query.plan.engine_plan import Distinct, Rows, Total, Units
 
@@ -105,7 +106,7 @@ def _first_values(plan: FirstValues, rows: pl.LazyFrame, hashing: Hashing) -> pl
 
 def grouped(frame: pl.LazyFrame, by: Sequence[str], numbers: Sequence[pl.Expr]) -> pl.LazyFrame:
     """Adds up: one row of each group, or one in all, where nothing is grouped by."""
-    return frame.group_by(list(by)).agg(*numbers) if by else frame.select(*numbers)
+    return frame.group_by(list(by)).agg(*numbers) if by else frame.select(*numbers, pl.len().alias(ONE))
 
 
 def total(column: str) -> pl.Expr:
@@ -201,6 +202,8 @@ def _beside(plan: Beside, rows: pl.LazyFrame, hashing: Hashing) -> pl.LazyFrame:
     for different in plan.different:
         other, name = bounded_numbers(different, kept, hashing), different.numbers[0].name
         by = list(plan.by)
-        joined = made.join(other, on=by, how="left", nulls_equal=True) if by else made.join(other, how="cross")
+        joined = (
+            made.join(other, on=by, how="left", nulls_equal=True) if by else made.join(other.drop(ONE), how="cross")
+        )
         made = joined.with_columns(pl.col(name).fill_null(0))
     return made

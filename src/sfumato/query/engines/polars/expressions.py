@@ -59,6 +59,13 @@ def _within(condition: pl.Expr, value: pl.Expr) -> pl.Expr:
     return pl.when(condition).then(value)
 
 
+def _log10(value: pl.Expr) -> pl.Expr:
+    """The logarithm to the base 10, where it is whole without an error in its last bit."""
+    made = value.log10()
+    whole = made.round()
+    return pl.when(pl.lit(10.0).pow(whole) == value).then(whole).otherwise(made)
+
+
 def _float_mod(left: pl.Expr, right: pl.Expr) -> pl.Expr:
     """What is left of floats, exactly: Polars' own remainder is rounded on the way."""
     both = pl.struct(left.alias("left"), pl.when(right != 0).then(right).alias("right"))
@@ -76,7 +83,7 @@ def _fmod(both: pl.Series) -> pl.Series:
 FUNCTIONS: dict[str, Callable[..., pl.Expr]] = {
     "sqrt": lambda value: _within(value >= 0, value).sqrt(),
     "ln": lambda value: _within(value > 0, value).log(),
-    "log10": lambda value: _within(value > 0, value).log10(),
+    "log10": lambda value: _log10(_within(value > 0, value)),
     "log2": lambda value: _within(value > 0, value).log(2),
     "exp": lambda value: value.exp(),
     "power": lambda base, exponent: base.pow(exponent),

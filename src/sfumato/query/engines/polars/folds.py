@@ -11,7 +11,7 @@ import polars as pl
 from sfumato.query.engines.polars.bounding import grouped, total
 from sfumato.query.engines.polars.expressions import key, value
 from sfumato.query.engines.polars.numbers_on_grids import steps
-from sfumato.query.engines.polars.scope import ONE, TYPES, Names, Piece, Scope, chosen
+from sfumato.query.engines.polars.scope import TYPES, Names, Piece, Scope, chosen
 from sfumato.query.engines.polars.source import Source, numbered
 from sfumato.query.engines.polars.whole_numbers import finite, to_whole
 from sfumato.query.nodes.kinds import Kind
@@ -93,6 +93,6 @@ def per_unit(per: PerUnit, below: Source, names: Names) -> Source:
         numbers += [AGGREGATES[part](f"v{place}").alias(name) for part, name in zip(plan.parts, parts, strict=True)]
         shown[f"f{len(per.by) + place}"] = result(folded, plan, parts)
     rows = chosen(scope.over(below.frame), made, below.identity)
-    one = grouped(rows, groups, [*numbers, pl.len().alias(ONE)])
+    one = grouped(rows, groups, numbers)
     keys = {f"f{place}": pl.col(f"k{place}") for place in range(len(per.by))}
     return Source(chosen(one, {**keys, **shown}, below.identity), below.units, numbered(per.fields))

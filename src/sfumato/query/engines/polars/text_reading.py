@@ -16,7 +16,7 @@ import polars as pl
 from sfumato.query.engines.polars.moments import A_DAY, days_of, length_of_month, of_microseconds, to_date
 from sfumato.query.engines.polars.patterns import literally
 from sfumato.query.engines.polars.scope import Piece, Scope
-from sfumato.query.engines.polars.whole_numbers import finite, to_whole
+from sfumato.query.engines.polars.whole_numbers import finite, negative, to_whole
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.operators.time import MONTHS
 
@@ -164,7 +164,7 @@ def _whole(bare: Piece, scope: Scope) -> Piece:
     def rounded(sign: pl.Expr, text: pl.Expr, many: pl.Expr, whole: pl.Expr, rest: pl.Expr) -> pl.Expr:
         up = (rest > "5") | ((rest == "5") & (whole % 2 == 1))
         size = whole + up.cast(pl.Int128)
-        signed = pl.when(sign == "-").then(-size).otherwise(size)
+        signed = pl.when(sign == "-").then(negative(size)).otherwise(size)
         nothing = pl.lit(0, dtype=pl.Int128)
         small = pl.when((text == "") | (many < 0)).then(nothing).when(many <= MOST_DIGITS).then(signed)
         return to_whole(small)
@@ -274,6 +274,6 @@ def _offset(zone: pl.Expr | None) -> pl.Expr:
         return pl.lit(0, dtype=WHOLE)
     digits = (zone.str.slice(1).str.replace(":", "", literal=True) + "0000").str.head(4)
     minutes = _number(digits.str.head(2)) * 60 + _number(digits.str.slice(2))
-    ahead = pl.when(zone.str.starts_with("-")).then(-minutes).otherwise(minutes)
+    ahead = pl.when(zone.str.starts_with("-")).then(negative(minutes)).otherwise(minutes)
     signed = zone.str.contains("^[+-]")
     return pl.when(signed.fill_null(False)).then(ahead * 60_000_000).otherwise(0)

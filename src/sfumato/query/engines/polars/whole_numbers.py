@@ -19,6 +19,11 @@ def to_whole(value: pl.Expr) -> pl.Expr:
     return value.cast(WHOLE, strict=False)
 
 
+def negative(value: pl.Expr) -> pl.Expr:
+    """A number with the other sign: to wide ones Polars can do nothing of that name."""
+    return 0 - value
+
+
 def rounded(value: pl.Expr) -> pl.Expr:
     """A float as a whole number of 64 bits, the even one of two; missing where none is."""
     return value.round(mode="half_to_even").cast(WHOLE, strict=False)
@@ -32,7 +37,7 @@ def finite(value: pl.Expr) -> pl.Expr:
 def towards_zero(dividend: pl.Expr, divisor: pl.Expr) -> pl.Expr:
     """A quotient of wide numbers without its fraction; missing where the divisor is 0."""
     quotient = dividend.abs() // pl.when(divisor != 0).then(divisor.abs())
-    return pl.when((dividend < 0) == (divisor < 0)).then(quotient).otherwise(-quotient)
+    return pl.when((dividend < 0) == (divisor < 0)).then(quotient).otherwise(negative(quotient))
 
 
 def int_div(dividend: pl.Expr, divisor: pl.Expr) -> pl.Expr:
@@ -43,7 +48,7 @@ def int_div(dividend: pl.Expr, divisor: pl.Expr) -> pl.Expr:
 def remainder(dividend: pl.Expr, divisor: pl.Expr) -> pl.Expr:
     """What is left of whole numbers, with the sign of the dividend."""
     rest = wide(dividend).abs() % pl.when(divisor != 0).then(wide(divisor).abs())
-    return to_whole(pl.when(dividend < 0).then(-rest).otherwise(rest))
+    return to_whole(pl.when(dividend < 0).then(negative(rest)).otherwise(rest))
 
 
 def sign(value: pl.Expr) -> pl.Expr:
@@ -52,7 +57,7 @@ def sign(value: pl.Expr) -> pl.Expr:
 
 
 ARITHMETIC: dict[str, Callable[..., pl.Expr]] = {
-    "neg": lambda value: -value,
+    "neg": lambda value: negative(value),
     "abs": lambda value: value.abs(),
     "add": lambda left, right: left + right,
     "sub": lambda left, right: left - right,
