@@ -17,7 +17,6 @@ Hashes have seeds that are fixed in the code (`ranking`), so that all parts of a
 from __future__ import annotations
 
 import hmac
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar, final
 from weakref import finalize
@@ -30,6 +29,7 @@ from sfumato.errors import QueryRefused, SfumatoError
 from sfumato.query.engines.operands import constant
 from sfumato.query.engines.polars.cells import frame_of
 from sfumato.query.engines.polars.expressions import key
+from sfumato.query.engines.polars.files import Spill
 from sfumato.query.engines.polars.held import Held
 from sfumato.query.engines.polars.marginals import counted
 from sfumato.query.engines.polars.ranking import Hashing
@@ -60,8 +60,8 @@ class PolarsEngine(Engine):
 
     It reaches the tables that it was opened with and no others: the planner's has public ones only. ``marks`` are what
     tells the content of each table from other content: of what is held here, a digest of every byte; of files that are
-    read where they are, their size and a digest of their footer. ``spill`` is a folder that is removed with the engine.
-    Where a question fails, ``otherwise`` makes the tables such that it cannot, and it is asked once more. ``known``
+    read where they are, their size and a digest of their footer. ``spill`` holds files that are removed with it. Where
+    a question fails, ``otherwise`` makes the tables such that it cannot, and it is asked once more. ``known``
     are the tables that questions may be about, where they are more than those that it can reach.
     """
 
@@ -73,7 +73,7 @@ class PolarsEngine(Engine):
         frames: Mapping[str, pl.LazyFrame],
         *,
         marks: Sequence[tuple[str, bytes]] = (),
-        spill: str | None = None,
+        spill: Spill | None = None,
         otherwise: Callable[[], Mapping[str, pl.LazyFrame] | None] = lambda: None,
         known: Mapping[str, Held] | None = None,
         streaming: bool = True,
@@ -84,7 +84,7 @@ class PolarsEngine(Engine):
         self._streaming, self._hashing = streaming, hashing or Hashing()
         # The finalizer watches a thing that holds nothing: every finalizer can be found from any other.
         self._alive = _Alive()
-        self._clean = None if spill is None else finalize(self._alive, shutil.rmtree, spill, ignore_errors=True)
+        self._clean = None if spill is None else finalize(self._alive, spill.remove)
 
     @property
     def held(self) -> Mapping[str, Held]:
@@ -134,11 +134,15 @@ class PolarsEngine(Engine):
         try:
             return run()
         except RuntimeError:
-            frames = self._otherwise()
-            if frames is None:
+            if not self._settle():
                 raise
-        self._frames = self._frames | dict(frames)
         return run()
+
+    def _settle(self) -> bool:
+        """Makes tables such that no cell of theirs makes a question fail; tells whether any was not so before."""
+        frames = self._otherwise()
+        self._frames = self._frames | dict(frames or {})
+        return frames is not None
 
     def _collect(self, frame: pl.LazyFrame) -> pl.DataFrame:
         return collected(frame, streaming=self._streaming)

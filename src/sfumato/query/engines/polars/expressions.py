@@ -66,18 +66,28 @@ def _log10(value: pl.Expr) -> pl.Expr:
     return pl.when(pl.lit(10.0).pow(whole) == value).then(whole).otherwise(made)
 
 
-def _float_mod(left: pl.Expr, right: pl.Expr) -> pl.Expr:
-    """What is left of floats, exactly: Polars' own remainder is rounded on the way."""
-    both = pl.struct(left.alias("left"), pl.when(right != 0).then(right).alias("right"))
-    return both.map_batches(_fmod, return_dtype=pl.Float64(), is_elementwise=True)
+def _by_pairs(function: Callable[[Any, Any], Any]) -> Callable[[pl.Expr, pl.Expr], pl.Expr]:
+    """A function of NumPy of two floats, in place of one of Polars of which the result is rounded on the way, or hangs
+    on whether a row is alone: Polars raises a single row to a power as if the exponent were the same for all."""
+
+    def of_rows(both: pl.Series) -> pl.Series:
+        left, right = (both.struct.field(name) for name in ("left", "right"))
+        there = (left.is_not_null() & right.is_not_null()).to_numpy()
+        # Two rows more, with different numbers: NumPy, too, treats what is the same for all rows in a way of its own.
+        rows = [np.append(one.fill_null(1.0).to_numpy(), (1.0, 2.0)) for one in (left, right)]
+        with np.errstate(all="ignore"):
+            made = function(*rows)[:-2]
+        nothing = pl.Series([None], dtype=pl.Float64())
+        return pl.Series(both.name, made, dtype=pl.Float64()).zip_with(pl.Series(there), nothing)
+
+    def apply(left: pl.Expr, right: pl.Expr) -> pl.Expr:
+        both = pl.struct(left.alias("left"), right.alias("right"))
+        return both.map_batches(of_rows, return_dtype=pl.Float64(), is_elementwise=True)
+
+    return apply
 
 
-def _fmod(both: pl.Series) -> pl.Series:
-    left, right = (both.struct.field(name) for name in ("left", "right"))
-    with np.errstate(all="ignore"):
-        made = np.fmod(*(one.fill_null(1.0).to_numpy() for one in (left, right)))
-    there = pl.Series((left.is_not_null() & right.is_not_null()).to_numpy())
-    return pl.Series(both.name, made, dtype=pl.Float64()).zip_with(there, pl.Series([None], dtype=pl.Float64()))
+_float_mod = _by_pairs(lambda left, right: np.fmod(left, np.where(right == 0, np.nan, right)))
 
 
 FUNCTIONS: dict[str, Callable[..., pl.Expr]] = {
@@ -86,7 +96,7 @@ FUNCTIONS: dict[str, Callable[..., pl.Expr]] = {
     "log10": lambda value: _log10(_within(value > 0, value)),
     "log2": lambda value: _within(value > 0, value).log(2),
     "exp": lambda value: value.exp(),
-    "power": lambda base, exponent: base.pow(exponent),
+    "power": _by_pairs(np.power),
     "sin": lambda value: value.sin(),
     "cos": lambda value: value.cos(),
     "tan": lambda value: value.tan(),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, final
@@ -81,11 +84,29 @@ def _none(file: Path, names: list[str]) -> pa.Table:
 
 
 @final
+class Spill:
+    """A temporary folder, made when it is first needed."""
+
+    def __init__(self) -> None:
+        self._folder, self._numbers = "", count(1)
+
+    def place(self) -> str:
+        """A new file in the folder."""
+        self._folder = self._folder or tempfile.mkdtemp(prefix="sfumato-")
+        return os.path.join(self._folder, f"{next(self._numbers)}.arrow")
+
+    def remove(self) -> None:
+        """Removes the folder, with all that is in it."""
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+@final
 @dataclass
 class Views:
     """The Parquet tables that are read where they are, until one of them makes a question fail."""
 
-    spill: Path
+    spill: Spill
     tables: dict[str, tuple[list[Path], list[str], Held]] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
@@ -95,7 +116,7 @@ class Views:
         parts = [
             pl.scan_parquet(
                 file, use_statistics=False, hive_partitioning=False, glob=False, try_parse_hive_dates=False
-            ).select(unflagged(one) for one in names)
+            ).select(unflagged(one, held.columns[one][1]) for one in names)
             for file in files
         ]
         return pl.concat(parts)
@@ -112,12 +133,12 @@ class Views:
     def _copy(self, name: str, files: list[Path], names: list[str], held: Held) -> pl.LazyFrame:
         import pyarrow as pa
 
-        place = self.spill / f"copy{len(list(self.spill.iterdir()))}.arrow"
+        place = self.spill.place()
         writer: Any = None
         try:
             for table in parquet_batches(files, names):
-                writer = writer or pa.ipc.new_file(str(place), table.schema)
-                writer.write_table(table.cast(writer.schema) if hasattr(writer, "schema") else table)
+                writer = writer or pa.ipc.new_file(place, table.schema)
+                writer.write_table(table)
             if writer is None:
                 return held.empty
             writer.close()
@@ -132,9 +153,14 @@ class Views:
         raise RuntimeError(f"The files of {name} could not be copied.")
 
 
-def unflagged(name: str) -> pl.Expr:
-    """A column without what its file says about the order of its values."""
-    return pl.col(name)
+def unflagged(name: str, held: pl.DataType) -> pl.Expr:
+    """A column without what its file says about the order of its values, which nobody has checked: what Polars takes
+    for sorted it only looks at the ends of, also where it is told to look at no statistics."""
+    return pl.col(name).map_batches(_by_arrow, return_dtype=held, is_elementwise=True)
+
+
+def _by_arrow(column: pl.Series) -> pl.Series:
+    return pl.Series(column.name, column.to_arrow())
 
 
 def ipc_table(files: list[Path]) -> pa.Table:

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -38,7 +36,7 @@ from sfumato.query.engines.inputs.parquet_files import footer_of
 from sfumato.query.engines.inputs.tables import SQLITE, is_sqlite, sqlite_columns
 from sfumato.query.engines.inputs.text_files import JSON, SEPARATED, header_of
 from sfumato.query.engines.polars.engine import PolarsEngine
-from sfumato.query.engines.polars.files import IPC, Views, ipc_table, parquet_table, parquet_types, text_table
+from sfumato.query.engines.polars.files import IPC, Spill, Views, ipc_table, parquet_table, parquet_types, text_table
 from sfumato.query.engines.polars.held import Held, item_type
 from sfumato.query.engines.polars.identity import named_text
 from sfumato.query.engines.polars.ranking import Hashing
@@ -75,15 +73,15 @@ def open_source(
     else: that is how all tables are held that questions may be about. ``look`` is called with each table as it was
     given: it is for the holder of the data (`column_checks`).
     """
-    spill = tempfile.mkdtemp(prefix="sfumato-")
-    opening = Opening(Path(spill), small, keys=identifying(catalog.tables), look=look, streaming=streaming)
+    spill = Spill()
+    opening = Opening(spill, small, keys=identifying(catalog.tables), look=look, streaming=streaming)
     try:
         tables = {name: scan for name, scan in catalog.tables.items() if public is None or not scan.private}
         given = by_table(data, tables) if tables else {}
         for name, scan in tables.items():
             opening.table(name, scan, given[name])
     except BaseException:
-        shutil.rmtree(spill, ignore_errors=True)
+        spill.remove()
         raise
     return PolarsEngine(
         opening.held,
@@ -109,7 +107,7 @@ class Opening:
     Parquet files of more than ``small`` bytes become ``views``, which are read where they are.
     """
 
-    spill: Path
+    spill: Spill
     small: int = SMALL
     keys: Mapping[str, set[str]] = field(default_factory=dict)
     look: Look | None = None
@@ -173,7 +171,7 @@ class Opening:
             _refuse(must, "something else")
         held = _held(scan, types, set())
         wanted = [pl.col(one).cast(_as_text(types[one]) or types[one]) for one in held.columns]
-        place = str(self.spill / f"{len(self.marks)}.arrow")
+        place = self.spill.place()
         if not sunk(given.select(wanted), place):
             _refuse(must, "something else")
         self.marks.append((name, whole(Path(place))))

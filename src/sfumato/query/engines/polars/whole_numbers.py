@@ -56,13 +56,19 @@ def sign(value: pl.Expr) -> pl.Expr:
     return (value > 0).cast(WHOLE) - (value < 0).cast(WHOLE)
 
 
+def quotient(left: pl.Expr, right: pl.Expr) -> pl.Expr:
+    """A quotient of floats, rounded once. To Polars, dividing by one number for all rows is to multiply by its inverse,
+    which rounds twice, unless there is one row: so every row gets a divisor of its own."""
+    return left / (right + left * 0.0)
+
+
 ARITHMETIC: dict[str, Callable[..., pl.Expr]] = {
     "neg": lambda value: negative(value),
     "abs": lambda value: value.abs(),
     "add": lambda left, right: left + right,
     "sub": lambda left, right: left - right,
     "mul": lambda left, right: left * right,
-    "div": lambda left, right: left / right,
+    "div": quotient,
 }
 """Arithmetic on numbers that are known to have room for what it gives."""
 
