@@ -36,11 +36,13 @@ ONE = "one"
 
 
 class Piece(NamedTuple):
-    """An expression, how many frames with names must lie below it, and how many parts it has when written out."""
+    """An expression, how many frames with names must lie below it, and how many parts it has when written out; a
+    ``constant`` looks at no column."""
 
     made: pl.Expr
     level: int = 0
     size: int = 1
+    constant: bool = False
 
 
 @final
@@ -89,7 +91,13 @@ class Scope:
         return named
 
     def fill(self, make: Callable[..., pl.Expr], *pieces: Piece, times: int = 2) -> Piece:
-        """Makes an expression of others, which are in it ``times`` at most; large ones are named."""
+        """Makes an expression of others, which are in it ``times`` at most; large ones are named.
+
+        What is made of constants alone is worked out here: to Polars it has one row, and sometimes it forgets to repeat
+        that for the others.
+        """
+        if pieces and all(piece.constant for piece in pieces):
+            return _folded(make(*(piece.made for piece in pieces)))
         filled = [self.named(piece) if piece.size > LARGE else piece for piece in pieces]
         size = 1 + times * sum(piece.size for piece in filled)
         return Piece(make(*(piece.made for piece in filled)), max((piece.level for piece in filled), default=0), size)
@@ -101,6 +109,13 @@ class Scope:
         return frame
 
 
+def _folded(made: pl.Expr) -> Piece:
+    """A constant that is worked out."""
+    found = pl.select(made.alias(ONE))[ONE]
+    nested = found.dtype.is_nested()
+    return Piece(pl.lit(found) if nested else pl.lit(found.item(), dtype=found.dtype), constant=True)
+
+
 def typed(value: Value, kind: Kind) -> pl.Expr:
     """A constant with its type. What the kind cannot hold is missing."""
     return pl.lit(constant(value, kind), dtype=TYPES[kind])
@@ -108,7 +123,7 @@ def typed(value: Value, kind: Kind) -> pl.Expr:
 
 def bound(value: Value, kind: Kind) -> Piece:
     """A constant as a piece."""
-    return Piece(typed(value, kind))
+    return Piece(typed(value, kind), constant=True)
 
 
 def missing(kind: Kind) -> pl.Expr:

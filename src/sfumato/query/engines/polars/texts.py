@@ -35,7 +35,7 @@ def reverse(text: pl.Expr) -> pl.Expr:
 
 def strpos(text: pl.Expr, other: pl.Expr) -> pl.Expr:
     """The place of the first such text, from 1: Polars' own counts bytes."""
-    before = length(text.str.splitn(other, 2).struct.field("field_0"))
+    before = length(text.str.split(other).list.first())
     found = pl.when(text.str.contains(other, literal=True)).then(before + 1).otherwise(0)
     return _both(text, other, pl.when(other == "").then(1).otherwise(found)).cast(pl.Int64)
 
