@@ -24,7 +24,7 @@ from sfumato.query.engines.polars.moments import (
     to_time,
     truncated,
 )
-from sfumato.query.engines.polars.scope import TYPES, Piece, Scope, bound, missing, typed
+from sfumato.query.engines.polars.scope import TYPES, Piece, Scope, bound, typed
 from sfumato.query.engines.polars.text_reading import of_text
 from sfumato.query.engines.polars.texts import OF_EXPRESSIONS, WITH_CONSTANTS
 from sfumato.query.engines.polars.whole_numbers import (
@@ -182,7 +182,7 @@ def _value(expression: Expression, scope: Scope) -> Piece:
 def _called(call: Call, scope: Scope) -> Piece:
     kind, usual, operator = operand_kind(call), common_kind(call.parts), call.operator
     if operator not in PASSES_MISSING and any(map(is_missing, call.parts)):
-        return Piece(missing(call.kind), constant=True)
+        return bound(None, call.kind)
     if operator in WITH_CONSTANTS:
         constants = [part.value for part in call.parts[1:] if isinstance(part, Literal)]
         text = value(call.parts[0], scope)
@@ -192,8 +192,7 @@ def _called(call: Call, scope: Scope) -> Piece:
     pieces = [cast(part, kind or (usual if is_missing(part) else part.kind), scope) for part in call.parts]
     if operator in PAIRED:
         if operator in ("least", "greatest", "coalesce"):  # which pass over what is missing
-            there = [piece for piece, part in zip(pieces, call.parts, strict=True) if not is_missing(part)]
-            pieces = there or pieces[:1]
+            pieces = [piece for piece in pieces if not piece.missing] or pieces[:1]
         return _paired(PAIRED[operator], pieces, scope)
     if operator in ("to_int", "to_float", "to_bool", "to_date", "to_time") and call.parts[0].kind is Kind.TEXT:
         return of_text(pieces[0], call.kind, scope)
@@ -282,10 +281,10 @@ def _finite(make: Callable[..., pl.Expr], pieces: Sequence[Piece], scope: Scope)
 
 
 def _chosen(parts: tuple[Expression, ...], kind: Kind, scope: Scope) -> Piece:
-    parts = _reached(parts)
-    if len(parts) == 1:
-        return cast(parts[0], kind, scope)
     pieces = [cast(part, Kind.BOOL if place % 2 == 0 else kind, scope) for place, part in enumerate(parts[:-1])]
+    pieces = _reached([*pieces, cast(parts[-1], kind, scope)])
+    if len(pieces) == 1:
+        return pieces[0]
 
     def make(*made: pl.Expr) -> pl.Expr:
         chain: Any = pl
@@ -294,18 +293,18 @@ def _chosen(parts: tuple[Expression, ...], kind: Kind, scope: Scope) -> Piece:
         chosen: pl.Expr = chain.otherwise(made[-1])
         return chosen
 
-    return scope.fill(make, *pieces, cast(parts[-1], kind, scope), times=1)
+    return scope.fill(make, *pieces, times=1)
 
 
-def _reached(parts: tuple[Expression, ...]) -> tuple[Expression, ...]:
+def _reached(pieces: list[Piece]) -> list[Piece]:
     """A choice without conditions that are constants, and with nothing behind one that is true."""
-    kept: list[Expression] = []
-    for condition, chosen in zip(parts[0:-1:2], parts[1::2], strict=True):
-        if not isinstance(condition, Literal):
+    kept: list[Piece] = []
+    for condition, chosen in zip(pieces[0:-1:2], pieces[1::2], strict=True):
+        if not condition.constant:
             kept += [condition, chosen]
-        elif condition.value:
-            return (*kept, chosen)
-    return (*kept, parts[-1])
+        elif pl.select(condition.made).item():
+            return [*kept, chosen]
+    return [*kept, pieces[-1]]
 
 
 def cast(part: Expression, kind: Kind, scope: Scope) -> Piece:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -15,11 +15,17 @@ FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
 def collected(frame: pl.LazyFrame, *, streaming: bool = True) -> pl.DataFrame:
-    """The rows of a frame. It raises a RuntimeError with a text of ours, and no other."""
-    try:
-        return frame.collect(engine="streaming" if streaming else "in-memory", optimizations=FLAGS)
-    except FAILURES:
-        pass
+    """The rows of a frame. It raises a RuntimeError with a text of ours, and no other.
+
+    Both engines of Polars give the same. Where the streaming one breaks off, as it does at some plans, for the numbers
+    of rows that it happens to hold at once, the other one is asked.
+    """
+    engines: tuple[Literal["streaming", "in-memory"], ...] = ("streaming", "in-memory")
+    for engine in engines if streaming else engines[1:]:
+        try:
+            return frame.collect(engine=engine, optimizations=FLAGS)
+        except FAILURES:
+            pass
     raise RuntimeError(BROKE_OFF)
 
 

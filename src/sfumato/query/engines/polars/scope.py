@@ -37,12 +37,13 @@ ONE = "one"
 
 class Piece(NamedTuple):
     """An expression, how many frames with names must lie below it, and how many parts it has when written out; a
-    ``constant`` looks at no column."""
+    ``constant`` looks at no column, and one that is ``missing`` is NULL."""
 
     made: pl.Expr
     level: int = 0
     size: int = 1
     constant: bool = False
+    missing: bool = False
 
 
 @final
@@ -112,8 +113,8 @@ class Scope:
 def _folded(made: pl.Expr) -> Piece:
     """A constant that is worked out."""
     found = pl.select(made.alias(ONE))[ONE]
-    nested = found.dtype.is_nested()
-    return Piece(pl.lit(found) if nested else pl.lit(found.item(), dtype=found.dtype), constant=True)
+    held = pl.lit(found) if found.dtype.is_nested() else pl.lit(found.item(), dtype=found.dtype)
+    return Piece(held, constant=True, missing=found.null_count() > 0)
 
 
 def typed(value: Value, kind: Kind) -> pl.Expr:
@@ -123,12 +124,7 @@ def typed(value: Value, kind: Kind) -> pl.Expr:
 
 def bound(value: Value, kind: Kind) -> Piece:
     """A constant as a piece."""
-    return Piece(typed(value, kind), constant=True)
-
-
-def missing(kind: Kind) -> pl.Expr:
-    """No value of a kind."""
-    return pl.lit(None, dtype=TYPES[kind])
+    return Piece(typed(value, kind), constant=True, missing=constant(value, kind) is None)
 
 
 def column(name: str) -> Piece:
