@@ -28,7 +28,7 @@ PLACE, HASHED = "place", "hashed"
 
 
 @final
-@dataclass
+@dataclass(frozen=True)
 class Inputs:
     """The columns v1, v2, … that aggregates look at: for each one, or None where it counts all rows."""
 

@@ -28,14 +28,14 @@ def checked_table(name: str, scan: Scan, held: Held, rows: pl.LazyFrame, lost: i
         made[f"unread{place}"] = scope.fill(lambda one, reads: one & ~reads, value, does_read, times=1).made
         made[f"outside{place}"] = outside.made
     sums = [pl.col(one).fill_null(False).cast(pl.Int64).sum() for one in made]
-    found = collected(chosen(scope.over(rows), made).select(pl.len().cast(pl.Int64).alias("rows"), *sums)).row(
+    numbers = collected(chosen(scope.over(rows), made).select(pl.len().cast(pl.Int64).alias("rows"), *sums)).row(
         0, named=True
     )
     columns = []
     for place, of in enumerate(scan.columns):
-        values, unread, beyond = (int(found[f"{what}{place}"]) for what in ("value", "unread", "outside"))
-        columns.append(ColumnCheck(of.name, of.kind.value, values, int(found["rows"]) - values, unread, beyond))
-    return TableCheck(name, int(found["rows"]), lost, tuple(columns))
+        values, unread, beyond = (int(numbers[f"{what}{place}"]) for what in ("value", "unread", "outside"))
+        columns.append(ColumnCheck(of.name, of.kind.value, values, int(numbers["rows"]) - values, unread, beyond))
+    return TableCheck(name, int(numbers["rows"]), lost, tuple(columns))
 
 
 def refuse_columns(name: str, scan: Scan, held: Held, rows: pl.LazyFrame, lost: int) -> None:

@@ -167,8 +167,8 @@ class PolarsEngine(Engine):
         scope = Scope(Names(), {column.name: f"f{place}" for place, (column, _) in enumerate(leaves)})
         shown = {f"k{place}": key(of, scope).made for place, of in enumerate(made)}
         rows = chosen(scope.over(frame), shown).unique().sort([*shown] or ONE, nulls_last=False)
-        found = self._collect(rows)
-        return tuple(zip(*(found[name].to_list() for name in shown), strict=True))
+        images = self._collect(rows)
+        return tuple(zip(*(images[name].to_list() for name in shown), strict=True))
 
     def rows(self, relation: Relation) -> Mapping[str, Sequence[Value]]:
         if relation.private:
@@ -178,8 +178,8 @@ class PolarsEngine(Engine):
             source = self._relations().source(relation)
             names = list(source.fields.values())
             frame = chosen(source.frame, {}, names)
-            found = self._collect(frame.sort(names, nulls_last=False) if names else frame)
-            return {field.name: found[source.fields[field.name]].to_list() for field in relation.fields}
+            held = self._collect(frame.sort(names, nulls_last=False) if names else frame)
+            return {field.name: held[source.fields[field.name]].to_list() for field in relation.fields}
 
         return self._settled(run)
 

@@ -324,10 +324,10 @@ def cast(part: Expression, kind: Kind, scope: Scope) -> Piece:
 def among(piece: Piece, listed: Sequence[Value], kind: Kind, scope: Scope) -> Piece:
     """Tells whether a value is in a list: missing where the value is."""
     values = [pl.select(typed(one, kind)).item() for one in dict.fromkeys(listed) if one is not None]
-    found = pl.lit(pl.Series(values, dtype=TYPES[kind])).implode()
+    these = pl.lit(pl.Series(values, dtype=TYPES[kind])).implode()
     if not values:
         return scope.fill(lambda one: pl.when(one.is_not_null()).then(pl.lit(False)), piece)
-    return scope.fill(lambda one: one.is_in(found), piece, times=1)
+    return scope.fill(lambda one: one.is_in(these), piece, times=1)
 
 
 def key(of: Expression, scope: Scope) -> Piece:

@@ -38,11 +38,44 @@ BATCH = 50_000
 
 
 def parquet_types(file: Path) -> dict[str, Any] | None:
-    """The columns of a Parquet file and their types, from its footer; None where it has none."""
+    """The columns of a Parquet file and their types, by Parquet's own words in its footer; None where it has none."""
+    import pyarrow as pa
+
     try:
-        return dict(pl.read_parquet_schema(file))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        with opened(file) as held:
+            schema = held.schema_arrow
+            repeated = [name for name in schema.names if schema.names.count(name) > 1]
+            return {name: _type_of(schema.field(name).type) for name in schema.names if name not in repeated}
+    except (pa.ArrowException, OSError, ValueError):
         return None
+
+
+def _type_of(kind: pa.DataType) -> pl.DataType:
+    """The type of Polars for one of Arrow; one that nothing reads where Polars has none."""
+    import pyarrow as pa
+
+    try:
+        return pl.Series(sound_texts(plain(pa.array([], kind)), kind)).dtype
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, pa.ArrowException, TypeError, ValueError):
+        return pl.Object()
+
+
+def wide_decimals(file: Path) -> list[str]:
+    """Names columns with decimals of more digits than Polars has."""
+    import pyarrow as pa
+
+    with opened(file) as held:
+        return [
+            one.name for one in held.schema_arrow if pa.types.is_decimal256(getattr(one.type, "value_type", one.type))
+        ]
+
+
+def in_96_bits(file: Path, names: list[str]) -> bool:
+    """Tells whether a column holds times in 96 bits, of which Polars' own reader makes others where they are far."""
+    with opened(file) as held:
+        schema = held.schema
+        columns = (schema.column(place) for place in range(len(schema)))
+        return any(one.physical_type == "INT96" and one.path.split(".")[0] in names for one in columns)
 
 
 def parquet_batches(files: list[Path], names: list[str]) -> Iterator[pa.Table]:
@@ -102,7 +135,7 @@ class Spill:
 
 
 @final
-@dataclass
+@dataclass(frozen=True)
 class Views:
     """The Parquet tables that are read where they are, until one of them makes a question fail."""
 
@@ -112,14 +145,10 @@ class Views:
 
     def view(self, name: str, files: list[Path], names: list[str], held: Held) -> pl.LazyFrame:
         """The rows of files where they are. Nothing that they state about their rows is looked at."""
+        if any(in_96_bits(file, names) for file in files):
+            return self._copy(name, files, names, held, renamed=False)
         self.tables[name] = (files, names, held)
-        parts = [
-            pl.scan_parquet(
-                file, use_statistics=False, hive_partitioning=False, glob=False, try_parse_hive_dates=False
-            ).select(unflagged(one, held.columns[one][1]) for one in names)
-            for file in files
-        ]
-        return pl.concat(parts)
+        return pl.concat(_scanned(file, names, held) for file in files)
 
     def copied(self) -> Mapping[str, pl.LazyFrame] | None:
         """Makes copies of all of them that take every cell; None where there is nothing left to try again."""
@@ -130,7 +159,9 @@ class Views:
             self.tables.clear()
             return made
 
-    def _copy(self, name: str, files: list[Path], names: list[str], held: Held) -> pl.LazyFrame:
+    def _copy(
+        self, name: str, files: list[Path], names: list[str], held: Held, *, renamed: bool = True
+    ) -> pl.LazyFrame:
         import pyarrow as pa
 
         place = self.spill.place()
@@ -140,17 +171,34 @@ class Views:
                 writer = writer or pa.ipc.new_file(place, table.schema)
                 writer.write_table(table)
             if writer is None:
-                return held.empty
+                return (
+                    held.empty if renamed else pl.LazyFrame(schema={one: kept[1] for one, kept in held.columns.items()})
+                )
             writer.close()
         except (pa.ArrowException, OSError):
             pass
         else:
             scanned = pl.scan_ipc(place, glob=False, hive_partitioning=False)
+            if not renamed:
+                return scanned
             shown = [
                 pl.col(one).cast(kept_as, strict=False).alias(ours) for one, (ours, kept_as, _) in held.columns.items()
             ]
             return scanned.select(shown).with_columns(pl.lit(1, dtype=pl.Int8).alias(ONE))
         raise RuntimeError(f"The files of {name} could not be copied.")
+
+
+def _scanned(file: Path, names: list[str], held: Held) -> pl.LazyFrame:
+    scan = pl.scan_parquet(file, use_statistics=False, hive_partitioning=False, glob=False)
+    types = scan.collect_schema()
+    return scan.select(_own(unflagged(one, types[one]), types[one], held.columns[one][1]) for one in names)
+
+
+def _own(column: pl.Expr, found: pl.DataType, held: pl.DataType) -> pl.Expr:
+    """A column by Parquet's own type, where Polars goes by what Arrow's writers noted of theirs (words, durations)."""
+    if found == held:
+        return column
+    return column.to_physical().cast(held) if isinstance(found, pl.Duration) else column.cast(held, strict=False)
 
 
 def unflagged(name: str, held: pl.DataType) -> pl.Expr:

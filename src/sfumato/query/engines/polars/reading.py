@@ -23,9 +23,6 @@ from sfumato.query.engines.sizes import enforced
 from sfumato.query.nodes.facts import Facts
 from sfumato.query.nodes.kinds import LEAST_INT, MOST_INT, Kind, kind_of
 
-SHORTER = {"ms": 1000, "us": 1, "ns": 1000}
-"""How many of a unit make a microsecond, or how many microseconds make one of it."""
-
 LEAST, MOST = Fraction(LEAST_INT), Fraction(MOST_INT)
 
 
@@ -116,8 +113,15 @@ def microseconds(raw: pl.Expr, held: pl.DataType) -> pl.Expr:
         return number * A_DAY
     unit = held.time_unit if isinstance(held, pl.Datetime) else "us"
     if unit == "ns":
-        return number // SHORTER[unit]
-    return number if unit == "us" else to_whole(number.cast(pl.Int128) * SHORTER[unit])
+        return _from_nanoseconds(number.cast(pl.Int128))
+    return number if unit == "us" else to_whole(number.cast(pl.Int128) * 1000)
+
+
+def _from_nanoseconds(number: pl.Expr) -> pl.Expr:
+    """Nanoseconds as microseconds, halves away from 0; the largest number is no time: to others it is infinity."""
+    size = (number.abs() + 500) // 1000
+    signed = pl.when(number < 0).then(0 - size).otherwise(size)
+    return pl.when(number.abs() != MOST_INT).then(to_whole(signed))
 
 
 def _moment(raw: Piece, held: pl.DataType, kind: Kind, scope: Scope) -> Piece:

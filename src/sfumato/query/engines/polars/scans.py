@@ -78,7 +78,7 @@ class Scanned:
             frame = frame.with_columns((listed if items.most is None else listed.list.head(items.most)).alias(name))
             if not items.kept:
                 frame = frame.filter(pl.col(name).list.len() > 0)
-            frame = frame.explode(name)
+            frame = frame.explode(name, empty_as_null=True, keep_nulls=True)
         return frame
 
     def _chosen(self, rows: pl.LazyFrame, conditions: Sequence[Expression], first: set[str]) -> pl.LazyFrame:

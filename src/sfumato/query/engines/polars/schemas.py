@@ -39,6 +39,9 @@ WORDS: dict[type[pl.DataType], str] = {
     pl.Enum: "VARCHAR",
     pl.Date: "DATE",
     pl.Null: "VARCHAR",
+    pl.Binary: "BLOB",
+    pl.Duration: "INTERVAL",
+    pl.Time: "TIME",
 }
 
 
@@ -103,10 +106,14 @@ def _is_part(data: object) -> bool:
 
 
 def _of_frame(data: Given) -> dict[str, str]:
+    import pyarrow as pa
+
     table, names = schema_table(data)
     types = {}
     for name in table.column_names:
         try:
+            if pa.types.is_decimal256(table.schema.field(name).type):  # of which Polars has no more than the type
+                raise TypeError(name)
             types[name] = word(pl.DataFrame(pl.from_arrow(table.select([name]))).dtypes[0])
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, TypeError, ValueError):
             types[name] = str(table.schema.field(name).type)

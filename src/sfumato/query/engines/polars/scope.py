@@ -77,7 +77,7 @@ class Scope:
         self._named: dict[int, tuple[pl.Expr, Piece]] = {}
 
     def named(self, piece: Piece) -> Piece:
-        """Gives a piece a column of its own, unless it is one, or a constant."""
+        """Puts a piece into a column of its own, unless it is one, or a constant."""
         if piece.size == 1:
             return piece
         known = self._named.get(id(piece.made))
@@ -112,9 +112,9 @@ class Scope:
 
 def _folded(made: pl.Expr) -> Piece:
     """A constant that is worked out."""
-    found = pl.select(made.alias(ONE))[ONE]
-    held = pl.lit(found) if found.dtype.is_nested() else pl.lit(found.item(), dtype=found.dtype)
-    return Piece(held, constant=True, missing=found.null_count() > 0)
+    row = pl.select(made.alias(ONE))[ONE]
+    held = pl.lit(row) if row.dtype.is_nested() else pl.lit(row.item(), dtype=row.dtype)
+    return Piece(held, constant=True, missing=row.null_count() > 0)
 
 
 def typed(value: Value, kind: Kind) -> pl.Expr:

@@ -14,6 +14,7 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
@@ -36,7 +37,16 @@ from sfumato.query.engines.inputs.parquet_files import footer_of
 from sfumato.query.engines.inputs.tables import SQLITE, is_sqlite, sqlite_columns
 from sfumato.query.engines.inputs.text_files import JSON, SEPARATED, header_of
 from sfumato.query.engines.polars.engine import PolarsEngine
-from sfumato.query.engines.polars.files import IPC, Spill, Views, ipc_table, parquet_table, parquet_types, text_table
+from sfumato.query.engines.polars.files import (
+    IPC,
+    Spill,
+    Views,
+    ipc_table,
+    parquet_table,
+    parquet_types,
+    text_table,
+    wide_decimals,
+)
 from sfumato.query.engines.polars.held import Held, item_type
 from sfumato.query.engines.polars.identity import named_text
 from sfumato.query.engines.polars.ranking import Hashing
@@ -100,7 +110,7 @@ def _refuse(must: str, got: object) -> NoReturn:
 
 
 @final
-@dataclass
+@dataclass(frozen=True)
 class Opening:
     """Opens tables one after another: ``marks`` tell data apart, ``keys`` are the columns that say whose rows are.
 
@@ -115,10 +125,11 @@ class Opening:
     held: dict[str, Held] = field(default_factory=dict)
     frames: dict[str, pl.LazyFrame] = field(default_factory=dict)
     marks: list[tuple[str, bytes]] = field(default_factory=list)
-    views: Views = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.views = Views(self.spill)
+    @cached_property
+    def views(self) -> Views:
+        """The Parquet files that are read where they are."""
+        return Views(self.spill)
 
     def table(self, name: str, scan: Scan, given: Given) -> None:
         """Opens a table, with columns c0, c1, … for those of a codebook."""
@@ -188,6 +199,7 @@ class Opening:
         types = [parquet_types(file) for file in files]
         if any(one is None for one in types):
             _refuse(must, "something else")
+        _refuse_wide(scan, files[0])
         held = [_held(scan, one or {}, set()) for one in types]
         if any(one != held[0] for one in held):
             _refuse("Parquet files whose columns have the same types", f"{len(files)} files of {scan.table}")
@@ -204,8 +216,7 @@ class Opening:
         if table is None:
             _refuse(must, "something else")
         frame = pl.DataFrame(pl.from_arrow(table)).lazy()
-        types_now = schema_of_frame(frame) or {}
-        return self._keep(name, scan, _held(scan, types_now, set()), frame, parse=True)
+        self._keep(name, scan, held[0], frame, parse=False)
 
     def _texts(self, name: str, scan: Scan, files: list[Path]) -> None:
         """Reads text files whole, every value as a text, and those as their codebook says: nothing is guessed."""
@@ -250,6 +261,13 @@ class Opening:
 
 def _wanted(scan: Scan) -> list[str]:
     return [*(one.name for one in scan.columns), *(items.column for items in scan.lists)]
+
+
+def _refuse_wide(scan: Scan, file: Path) -> None:
+    """Refuses decimals of more digits than Polars has."""
+    for name in wide_decimals(file):
+        if name in _wanted(scan):
+            _refuse(f"a source in which {scan.table}.{name} has at most 38 digits", "a decimal with more")
 
 
 def _as_text(held: pl.DataType) -> pl.DataType | None:

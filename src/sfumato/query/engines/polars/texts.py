@@ -36,8 +36,8 @@ def reverse(text: pl.Expr) -> pl.Expr:
 def strpos(text: pl.Expr, other: pl.Expr) -> pl.Expr:
     """The place of the first such text, from 1: Polars' own counts bytes."""
     before = length(text.str.split(other).list.first())
-    found = pl.when(text.str.contains(other, literal=True)).then(before + 1).otherwise(0)
-    return _both(text, other, pl.when(other == "").then(1).otherwise(found)).cast(pl.Int64)
+    place = pl.when(text.str.contains(other, literal=True)).then(before + 1).otherwise(0)
+    return _both(text, other, pl.when(other == "").then(1).otherwise(place)).cast(pl.Int64)
 
 
 def _both(text: pl.Expr, other: pl.Expr, made: pl.Expr) -> pl.Expr:
