@@ -90,8 +90,8 @@ def _first_rows(plan: FirstRows, rows: pl.LazyFrame, hashing: Hashing) -> pl.Laz
 
 
 def _put_in_order(plan: FirstRows, rows: pl.LazyFrame, columns: list[str], hashing: Hashing) -> pl.LazyFrame:
-    alike = pl.int_range(pl.len(), dtype=pl.Int64)
-    numbered = rows.with_columns((alike.over(columns) if columns else alike).alias(ALIKE))
+    alike = rows.group_by(columns).agg(pl.len().cast(pl.Int64).alias(MANY))
+    numbered = alike.with_columns(pl.int_ranges(0, pl.col(MANY)).alias(ALIKE)).drop(MANY).explode(ALIKE)
     hashed = hashing.hashed([*plan.units, *plan.values, ALIKE])
     return first_of(numbered, plan.within, hashed, [*plan.values, ALIKE], plan.most).select(columns)
 

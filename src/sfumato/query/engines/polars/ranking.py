@@ -14,7 +14,7 @@ import polars as pl
 
 SEED, AGAIN = 0x5F5FA70, 0x3A7E11E
 
-HASH, RANK = "h_", "r_"
+HASH, RANK, MANY = "h_", "r_", "m_"
 WIDE = pl.UInt128()
 BELOW = 65
 """How many bits of a rank are the key's: 64 for a whole number, and one for a missing one."""
@@ -42,13 +42,24 @@ def first_of(
     place = then[0] if len(then) == 1 else ""
     if place and _is_narrow(columns[place]):
         ranked = frame.with_columns(_joined(hashed, pl.col(place).to_physical()).alias(HASH))
-        rank = pl.col(HASH).rank("ordinal")
-        kept = rank.over(within) if within else rank
-        return ranked.with_columns(kept.alias(RANK)).filter(pl.col(RANK) <= most).drop(HASH, RANK)
-    ordered = frame.with_columns(hashed.alias(HASH)).sort(HASH, *then, nulls_last=True)
-    numbers = pl.int_range(pl.len(), dtype=pl.Int64)
-    numbers = numbers.over(within) if within else numbers
-    return ordered.with_columns(numbers.alias(RANK)).filter(pl.col(RANK) < most).drop(HASH, RANK)
+        rank = pl.col(HASH).rank("ordinal").over(list(within))
+        return ranked.with_columns(rank.alias(RANK)).filter(pl.col(RANK) <= most).drop(HASH, RANK)
+    ranked = frame.with_columns(hashed.alias(HASH))
+    ranked = ranked.with_columns(pl.col(HASH).rank("max").over(list(within)).alias(RANK)).cache()
+    kept = ranked.filter(pl.col(RANK) <= most)
+    last = _told_apart(kept, ranked.filter(pl.col(RANK) > most), list(within), then, most)
+    return pl.concat([kept.drop(HASH, RANK), last])
+
+
+def _told_apart(
+    kept: pl.LazyFrame, rest: pl.LazyFrame, within: list[str], then: Sequence[str], most: int
+) -> pl.LazyFrame:
+    """Fills parts up to the bound, of rows that have one hash: by the order of their values. There are hardly any."""
+    full = kept.group_by(within).agg(pl.len().cast(pl.Int64).alias(MANY))
+    tied = rest.join(full, on=within, how="left", nulls_equal=True).with_columns(pl.col(MANY).fill_null(0))
+    ordered = tied.filter(pl.col(MANY) < most).sort(HASH, *then, nulls_last=True)
+    place = pl.int_range(pl.len(), dtype=pl.Int64).over(within)
+    return ordered.filter(place < most - pl.col(MANY)).drop(HASH, RANK, MANY)
 
 
 def _is_narrow(held: pl.DataType) -> bool:

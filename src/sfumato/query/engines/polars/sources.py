@@ -210,12 +210,11 @@ class Opening:
         names = list(held[0].columns)
         if not small:
             frame = self.views.view(name, files, names, held[0])
-            self._keep(name, scan, held[0], frame, parse=False)
-            return None
-        table = parquet_table(files, names)
-        if table is None:
-            _refuse(must, "something else")
-        frame = pl.DataFrame(pl.from_arrow(table)).lazy()
+        else:
+            table = parquet_table(files, names)
+            if table is None:
+                _refuse(must, "something else")
+            frame = pl.DataFrame(pl.from_arrow(table)).lazy()
         self._keep(name, scan, held[0], frame, parse=False)
 
     def _texts(self, name: str, scan: Scan, files: list[Path]) -> None:
