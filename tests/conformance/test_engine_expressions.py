@@ -19,7 +19,7 @@ from sfumato.errors import QueryRefused
 from sfumato.query.engines.duckdb.dialect import DUCKDB
 from sfumato.query.engines.needs import refuse_lacking
 from sfumato.query.engines.protocol import Engine
-from sfumato.query.engines.sql.expressions import largest
+from sfumato.query.engines.sizes import largest
 from sfumato.query.engines.sql.statement import Scope, Statement, quoted
 from sfumato.query.nodes.expressions import Column, Expression, Literal
 from sfumato.query.nodes.facts import Facts

@@ -10,6 +10,7 @@ from tests.examples.postgres_tables import open_in_postgres
 from tests.reference.sqlite import open_sqlite
 
 from sfumato.query.engines.duckdb.sources import open_source
+from sfumato.query.engines.polars.sources import open_source as open_in_polars
 from sfumato.query.engines.protocol import Engine
 from sfumato.query.nodes.relations import Scan
 
@@ -30,7 +31,17 @@ def open_in_sqlite(data: Mapping[str, Any], tables: Mapping[str, Scan], *, threa
     return open_sqlite(data, tables)
 
 
-ENGINES: dict[str, Opening] = {"DuckDB": open_duckdb, "SQLite": open_in_sqlite, "PostgreSQL": open_in_postgres}
+def open_polars(data: Mapping[str, Any], tables: Mapping[str, Scan], *, threads: int = 1) -> Engine:
+    """Opens tables in Polars, whose threads are set for the whole process."""
+    return open_in_polars(data, SimpleNamespace(tables=tables))  # type: ignore[arg-type]
+
+
+ENGINES: dict[str, Opening] = {
+    "DuckDB": open_duckdb,
+    "SQLite": open_in_sqlite,
+    "PostgreSQL": open_in_postgres,
+    "Polars": open_polars,
+}
 
 WITHOUT_NUL = frozenset({"PostgreSQL"})
 """Engines whose texts cannot hold the character U+0000: they refuse a question that compares with it."""

@@ -11,7 +11,7 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,6 +27,8 @@ from tests.reference.worlds import World
 
 from sfumato.query.engines.duckdb.engine import DuckDBEngine
 from sfumato.query.engines.duckdb.sources import SMALL, open_source
+from sfumato.query.engines.polars.engine import PolarsEngine
+from sfumato.query.engines.polars.sources import open_source as open_in_polars
 from sfumato.query.nodes.relations import Scan
 from sfumato.query.plan.engine_plan import Cells
 
@@ -39,12 +41,14 @@ class Kind:
     """Is one kind of source: how a table is given in it, and how many bytes of Parquet are copied.
 
     A ``text`` has no types. With ``settled`` the table is read as after a cell that DuckDB's reader broke off at.
+    ``opens`` is the engine that opens it.
     """
 
     given: Callable[[pa.Table, Path], Any]
     small: int = SMALL
     text: bool = False
     settled: bool = False
+    opens: str = "DuckDB"
 
 
 def pandas_frame(table: pa.Table, _: Path) -> Any:
@@ -181,6 +185,32 @@ def _stored(value: Any) -> Any:
     return value if value is None or whole or isinstance(value, str | float | bytes) else _text(value)
 
 
+def arrow_file(table: pa.Table, path: Path) -> Any:
+    file = path.with_suffix(".arrow")
+    with pa.ipc.new_file(str(file), table.schema) as writing:
+        writing.write_table(table, max_chunksize=EACH)
+    return file
+
+
+def lazy_files(table: pa.Table, path: Path) -> Any:
+    """Gives a plan over a file, of which every column is said to be sorted."""
+    sorted_by = [pq.SortingColumn(place) for place in range(table.num_columns)]
+    pq.write_table(table, path.with_suffix(".parquet"), row_group_size=EACH, sorting_columns=sorted_by)
+    return pl.scan_parquet(path.with_suffix(".parquet"))
+
+
+def flagged_frame(table: pa.Table, _: Path) -> Any:
+    """Gives a frame of which every column is said to be sorted, and is not."""
+    frame = pl.DataFrame(pl.from_arrow(table))
+    return frame.with_columns(pl.all().set_sorted())
+
+
+def flagged_file(table: pa.Table, path: Path) -> Any:
+    """Gives a file of which every column is said to be sorted, and is not."""
+    lazy_files(table, path)
+    return path.with_suffix(".parquet")
+
+
 KINDS: dict[str, Kind] = {
     "Arrow": Kind(lambda table, _: table),
     "Arrow in chunks": Kind(in_chunks),
@@ -205,7 +235,38 @@ KINDS: dict[str, Kind] = {
     "lazy frame": Kind(lambda table, _: pl.DataFrame(pl.from_arrow(table)).lazy()),
     "interchange": Kind(lambda table, _: Interchange(table)),
 }
-TYPED = [name for name in KINDS if name in ("Arrow", "polars") or "Parquet" in name or "DuckDB" in name]
+POLARS = {
+    "Arrow": Kind(lambda table, _: table),
+    "lazy frame": Kind(lambda table, _: pl.DataFrame(pl.from_arrow(table)).lazy()),
+    "lazy file": Kind(lazy_files, small=0),
+    "frame with flags": Kind(flagged_frame),
+    "pandas objects": Kind(pandas_objects),
+    "dict": Kind(columns),
+    "CSV": Kind(csv_file, text=True),
+    "CSV with a broken row": Kind(broken_csv, text=True),
+    "JSON": Kind(json_file, text=True),
+    "Parquet, copied": Kind(by_pyarrow),
+    "Parquet by pyarrow": Kind(by_pyarrow, small=0),
+    "Parquet by polars": Kind(by_polars, small=0),
+    "Parquet with flags": Kind(flagged_file, small=0),
+    "Parquet, several files": Kind(several_files, small=0),
+    "Parquet, after a broken cell": Kind(by_pyarrow, small=0, settled=True),
+    "Arrow file": Kind(arrow_file),
+    "SQLite file": Kind(sqlite_file),
+}
+"""Kinds of source that Polars opens: those that it reads in a way of its own."""
+
+KINDS |= {f"{name}, in Polars": replace(kind, opens="Polars") for name, kind in POLARS.items()}
+
+OTHER_TYPED = ("Arrow", "polars", "lazy", "frame with flags")
+TYPED = [
+    name
+    for name in KINDS
+    if name in ("Arrow", "polars")
+    or "Parquet" in name
+    or "DuckDB" in name
+    or (name.endswith("in Polars") and name.startswith(OTHER_TYPED))
+]
 """Those that hold every type of Arrow as it is."""
 
 
@@ -214,16 +275,24 @@ def no_other_way() -> bool:
 
 
 @contextmanager
-def opened(kind: Kind, held: Mapping[str, pa.Table], scans: Mapping[str, Scan]) -> Iterator[DuckDBEngine]:
+def opened(
+    kind: Kind, held: Mapping[str, pa.Table], scans: Mapping[str, Scan]
+) -> Iterator[DuckDBEngine | PolarsEngine]:
     """Opens tables of a kind; their files are gone afterwards. A question that breaks off is not asked once more: that
     would read the tables in another way, and hide what was wrong with this one."""
     folder = Path(tempfile.mkdtemp(prefix="sfumato-fuzz-"))
-    engine = None
+    engine: DuckDBEngine | PolarsEngine | None = None
+    catalog: Any = SimpleNamespace(tables=scans)
     try:
         given = {name: kind.given(table, folder / name) for name, table in held.items()}
-        engine = open_source(given, SimpleNamespace(tables=scans), threads=2, small=kind.small)  # type: ignore[arg-type]
-        if kind.settled:
-            assert engine._otherwise()
+        if kind.opens == "Polars":
+            engine = open_in_polars(given, catalog, small=kind.small)
+            if kind.settled:
+                assert engine._settle()
+        else:
+            engine = open_source(given, catalog, threads=2, small=kind.small)
+            if kind.settled:
+                assert engine._otherwise()
         engine._otherwise = no_other_way
         yield engine
     finally:

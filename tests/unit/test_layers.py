@@ -90,7 +90,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "rich": frozenset({"release", "demo", "cli"}),
     "typer": frozenset({"cli"}),
     "pandas": frozenset({"release"}),
-    "polars": frozenset({"release", "synth"}),
+    "polars": frozenset({"release", "query", "synth"}),
     "duckdb": frozenset({"query", "local"}),  # local: the collector of reports, when it is asked for
     "sqlglot": frozenset({"query"}),
     "pyarrow": frozenset({"release", "query", "local", "synth", "demo", "cli"}),  # local: as for duckdb

@@ -61,12 +61,10 @@ def polars(visits: pl.LazyFrame) -> pl.LazyFrame:
         .group_by("user_id", "site")
         .agg(n=pl.len(), s=pl.col("g").sum())
     )
-    ranked = cells.with_columns(h=pl.struct("user_id", "site").hash()).sort("user_id", "h", "site")
-    first = pl.int_range(pl.len()) - pl.int_range(pl.len()).first().over("user_id")
+    ranked = cells.with_columns(rank=pl.struct("user_id", "site").hash().rank("ordinal").over("user_id"))
     n, s = pl.col("n").cast(pl.Int64), pl.col("s").cast(pl.Int64)
     return (
-        ranked.with_columns(rank=first)
-        .filter(pl.col("rank") < MOST_GROUPS)
+        ranked.filter(pl.col("rank") <= MOST_GROUPS)
         .group_by("site")
         .agg(
             n=n.clip(upper_bound=MOST_ROWS).sum(), s=pl.when(n > MOST_ROWS).then(s * MOST_ROWS // n).otherwise(s).sum()

@@ -10,7 +10,18 @@ from typing import Any, final
 from sfumato.codebook.book import Codebook
 from sfumato.query.engines.registry import EngineChoice, opener_of
 from sfumato.query.nodes.catalog import Catalog
+from sfumato.query.nodes.kinds import Kind
 from sfumato.release.render.text import columns
+
+FORMS = {
+    Kind.INT: "numbers such as 12, 12.0 or 1e5",
+    Kind.FLOAT: "numbers such as 12, 0.5 or 1e-05; a decimal comma needs decimal: ',' in the codebook",
+    Kind.BOOL: "true and false, yes and no, t and f, y and n, 1 and 0",
+    Kind.DATE: "days such as 2012-01-31, 2012/1/31 or 20120131; others need format: in the codebook, as '%d/%m/%Y'",
+    Kind.TIME: "times such as 2012-01-31T23:59:59Z; others need format: in the codebook, as '%d/%m/%Y %H:%M'",
+    Kind.TEXT: "texts",
+}
+"""What reads as each kind, for whoever has something else."""
 
 
 @final

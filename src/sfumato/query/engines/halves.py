@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import ClassVar, final
 
 from sfumato.errors import BadArgument
+from sfumato.query.engines.inputs.tables import is_lazy
 from sfumato.query.engines.needs import needs_of_cells, needs_of_expressions, needs_of_relation, refuse_lacking
 from sfumato.query.engines.protocol import Given, PrivateTables, PublicTables
 from sfumato.query.engines.registry import EngineChoice, opener_of
@@ -78,10 +79,15 @@ class PlannerTables(PublicTables):
 
 
 def _read_once(data: Given, public: Collection[str]) -> Given:
-    """Reads streams of Arrow with public rows into tables: both halves read these, and a stream can be read once."""
-    if not isinstance(data, Mapping) or not any(_is_stream(data.get(name)) for name in public):
+    """Reads streams of Arrow, and lazy frames, with public rows into tables: both halves read these, a stream can be
+    read once, and a plan may give something else the next time."""
+    if not isinstance(data, Mapping) or not any(_is_fleeting(data.get(name)) for name in public):
         return data
-    return {name: _table(part) if name in public and _is_stream(part) else part for name, part in data.items()}
+    return {name: _table(part) if name in public and _is_fleeting(part) else part for name, part in data.items()}
+
+
+def _is_fleeting(part: object) -> bool:
+    return _is_stream(part) or is_lazy(part)
 
 
 def _is_stream(part: object) -> bool:
@@ -91,7 +97,16 @@ def _is_stream(part: object) -> bool:
 def _table(stream: Given) -> Given:
     import pyarrow as pa
 
+    if is_lazy(stream):
+        return _worked_out(stream)
     try:
         return pa.table(stream)
     except (pa.ArrowException, TypeError, ValueError):  # which is refused when it is opened
         return stream
+
+
+def _worked_out(frame: Given) -> Given:
+    try:
+        return frame.collect()
+    except Exception:  # whatever another library does, it is refused when it is opened
+        return frame

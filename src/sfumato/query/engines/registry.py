@@ -65,6 +65,11 @@ ENGINES: tuple[EngineEntry, ...] = (
         schemes=frozenset({"postgresql", "postgres"}),
     ),
     EngineEntry(
+        "polars",
+        "sfumato.query.engines.polars.opening:Polars",
+        packages=frozenset({"polars.lazyframe"}),
+    ),
+    EngineEntry(
         "duckdb",
         "sfumato.query.engines.duckdb.opening:DuckDB",
         scratch="sfumato.query.engines.duckdb.scratch:worked_out",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from sfumato.errors import BadArgument
-from sfumato.query.engines.data_check import ColumnCheck, TableCheck
+from sfumato.query.engines.data_check import FORMS, ColumnCheck, TableCheck
 from sfumato.query.engines.duckdb.copies import Notes, reads
 from sfumato.query.engines.duckdb.dialect import DUCKDB
 from sfumato.query.engines.duckdb.reading import as_kind, is_text, is_value, parsed
@@ -28,16 +28,6 @@ Look: TypeAlias = Callable[
     ["duckdb.DuckDBPyConnection", Mapping[str, Scan], Mapping[str, Held], Mapping[str, Notes]], None
 ]
 """Looks at tables that were just opened, with what was noted while they were copied."""
-
-FORMS = {
-    Kind.INT: "numbers such as 12, 12.0 or 1e5",
-    Kind.FLOAT: "numbers such as 12, 0.5 or 1e-05; a decimal comma needs decimal: ',' in the codebook",
-    Kind.BOOL: "true and false, yes and no, t and f, y and n, 1 and 0",
-    Kind.DATE: "days such as 2012-01-31, 2012/1/31 or 20120131; others need format: in the codebook, as '%d/%m/%Y'",
-    Kind.TIME: "times such as 2012-01-31T23:59:59Z; others need format: in the codebook, as '%d/%m/%Y %H:%M'",
-    Kind.TEXT: "texts",
-}
-"""What reads as each kind, for whoever has something else."""
 
 
 def checked_tables(

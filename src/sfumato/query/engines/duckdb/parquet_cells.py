@@ -9,22 +9,19 @@ what Arrow's writers note of theirs beside them (words for dictionaries, duratio
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
-from sfumato.query.engines.inputs.frames import TO_MICROSECONDS, with_items
+from sfumato.query.engines.inputs.parquet_files import opened, plain
 from sfumato.query.engines.sql.held import Held, item_type
 from sfumato.query.engines.sql.statement import listing
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
 
 @final
@@ -67,7 +64,7 @@ class ParquetTable:
         import pyarrow as pa
 
         columns = zip(self.held.columns.values(), self._types(), strict=True)
-        schema = pa.schema([(ours, _plain(pa.array([], kind)).type) for (ours, _, _), kind in columns])
+        schema = pa.schema([(ours, plain(pa.array([], kind)).type) for (ours, _, _), kind in columns])
         return pa.RecordBatchReader.from_batches(schema, self._batches(schema))
 
     def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -81,53 +78,9 @@ class ParquetTable:
                 if len(set(names)) < len(names) or any("." in name for name in names):
                     wanted = list(range(len(names)))
                 for batch in file.iter_batches(columns=[names[place] for place in wanted]):
-                    made = [_plain(batch.column(wanted.index(place))) for place in places]
+                    made = [plain(batch.column(wanted.index(place))) for place in places]
                     cast = [one.cast(kind) for one, kind in zip(made, schema.types, strict=True)]
                     yield pa.RecordBatch.from_arrays(cast, schema=schema)
-
-
-def footer_of(file: Path) -> bytes:
-    """The footer of a Parquet file, with its length and the mark behind it; or the whole file, if it is none."""
-    with file.open("rb") as held:
-        size = held.seek(0, os.SEEK_END)
-        held.seek(max(size - 8, 0))
-        many = int.from_bytes(held.read(4), "little")
-        held.seek(max(size - 8 - many, 0))
-        return held.read()
-
-
-def opened(file: Path) -> pq.ParquetFile:
-    """Opens a file by Parquet's own types. Arrow's, which its writers keep under a name in the footer, are not found:
-    its reader would check all texts of a dictionary, and raise at one that is none."""
-    import pyarrow.parquet as pq
-
-    own = b"PAR1" + footer_of(file).replace(b"ARROW:schema", b"arrow:schema")
-    return pq.ParquetFile(file, metadata=pq.read_metadata(BytesIO(own)), coerce_int96_timestamp_unit="us")
-
-
-def _plain(column: Any) -> Any:
-    """A column of Arrow in a form that DuckDB takes whatever is in it: texts as bytes, times by microseconds."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = column.type
-    if isinstance(kind, pa.BaseExtensionType):
-        return _plain(column.storage)
-    if pa.types.is_dictionary(kind):
-        return _plain(column.dictionary_decode())
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return with_items(column, _plain)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return column.cast(pa.binary_view() if pa.types.is_string_view(kind) else pa.large_binary()).cast(
-            pa.large_binary()
-        )
-    if pa.types.is_timestamp(kind) and kind.unit in TO_MICROSECONDS:
-        factor, raw = TO_MICROSECONDS[kind.unit], column.view(pa.int64())
-        most = (2**63 - 1) // factor
-        inside = pc.and_(pc.greater_equal(raw, -most), pc.less_equal(raw, most))
-        kept = pc.if_else(inside, raw, pa.scalar(None, pa.int64()))
-        return pc.multiply(kept, factor).view(pa.timestamp("us", kind.tz))
-    return column.cast(pa.float32()) if pa.types.is_float16(kind) else column
 
 
 def _made(name: str, given: str, held: str) -> str:

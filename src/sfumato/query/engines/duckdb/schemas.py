@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import BadArgument
 from sfumato.query.engines.duckdb.connection import connected, duckdb_module
-from sfumato.query.engines.duckdb.sources import DATABASES, PARQUET, files_of
+from sfumato.query.engines.duckdb.sources import DATABASES
+from sfumato.query.engines.inputs.files import PARQUET, files_of
 from sfumato.query.engines.inputs.frames import schema_table
 from sfumato.query.engines.inputs.tables import SQLITE, is_sqlite, is_table, sqlite_schema
 from sfumato.query.engines.inputs.text_files import SEPARATED, header_of

@@ -6,12 +6,10 @@ columns, types, files. After that DuckDB can read what was opened and nothing el
 
 from __future__ import annotations
 
-import glob
 import hashlib
-import os
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, final
@@ -21,9 +19,21 @@ from sfumato.query.engines.duckdb.column_checks import Look
 from sfumato.query.engines.duckdb.connection import connected, duckdb_module
 from sfumato.query.engines.duckdb.copies import Copy, Notes, copied_files
 from sfumato.query.engines.duckdb.engine import DuckDBEngine
-from sfumato.query.engines.duckdb.parquet_cells import InPlace, ParquetTable, footer_of
+from sfumato.query.engines.duckdb.parquet_cells import InPlace, ParquetTable
 from sfumato.query.engines.duckdb.reading import readable
+from sfumato.query.engines.inputs.files import (
+    PARQUET,
+    SMALL,
+    by_table,
+    digest_of,
+    files_of,
+    identifying,
+    is_path,
+    mark_of,
+    whole,
+)
 from sfumato.query.engines.inputs.frames import columns_of
+from sfumato.query.engines.inputs.parquet_files import footer_of
 from sfumato.query.engines.inputs.tables import SQLITE, is_sqlite, sqlite_columns
 from sfumato.query.engines.inputs.text_files import JSON, SEPARATED, header_of
 from sfumato.query.engines.protocol import Given
@@ -35,13 +45,10 @@ from sfumato.query.nodes.relations import Items, Scan
 if TYPE_CHECKING:
     import duckdb
 
-DATABASES, PARQUET = (".duckdb", ".ddb", ".db"), (".parquet", ".pq")
+DATABASES = (".duckdb", ".ddb", ".db")
 
 UNTYPED = ("NULL", '"NULL"')
 """The type of a column that holds nothing, as files have it in which every value is missing."""
-
-SMALL = 64 << 20
-"""Parquet files of up to this many bytes together are copied into memory: each question then takes less time."""
 
 
 def open_source(
@@ -69,7 +76,7 @@ def open_source(
     opening = Opening(connection, [], [], small, copied=public is not None, keys=keys, flags=look is not None)
     try:
         tables = {name: scan for name, scan in catalog.tables.items() if public is None or not scan.private}
-        given = _by_table(data, tables) if tables else {}
+        given = by_table(data, tables, DATABASES) if tables else {}
         held = {name: opening.table(name, scan, given[name]) for name, scan in tables.items()}
         in_place = InPlace(connection, opening.views)
         if look is not None:
@@ -101,19 +108,6 @@ def _looked(look: Callable[[], None], in_place: InPlace) -> None:
         _refuse("a source that can be read", "something else")
 
 
-def _by_table(data: Given, tables: Collection[str]) -> Mapping[str, Given]:
-    """For each table of the codebook the data that it is in."""
-    if isinstance(data, Mapping) and all(name in data for name in tables):
-        return data
-    if len(tables) == 1 or (_is_path(data) and Path(data).suffix.lower() in DATABASES) or is_sqlite(data):
-        return dict.fromkeys(tables, data)
-    return _refuse(f"given for each table: {{table: …}} with {', '.join(tables)}", data)
-
-
-def _is_path(data: Given) -> bool:
-    return isinstance(data, str | os.PathLike)
-
-
 def _refuse(must: str, got: object) -> NoReturn:
     raise BadArgument("data", must, got if isinstance(got, str) else type(got).__name__)
 
@@ -143,7 +137,7 @@ class Opening:
         """Makes a table, or a view of one, with columns c0, c1, … for those of a codebook."""
         self.marks.append((name, b"table"))
         place = f"t{len(self.marks)}"
-        if not _is_path(given):
+        if not is_path(given):
             return self._copied_frame(place, scan, given)
         if is_sqlite(given):
             return self._copied_frame(
@@ -235,7 +229,7 @@ class Opening:
             self.paths.extend(map(str, files))
             self.views.append(table)
         self.marks.extend(
-            (scan.table, _whole(file) if small else _mark(file, hashlib.sha256(footer_of(file)).digest()))
+            (scan.table, whole(file) if small else mark_of(file, hashlib.sha256(footer_of(file)).digest()))
             for file in files
         )
         return held[0]
@@ -280,7 +274,9 @@ class Opening:
             must,
         )
         self._made("TABLE" if self.copied else "VIEW", held, source, plain=bool(collated[0][0]))
-        self.marks.append((scan.table, _mark(files[0], _start(files[0]) + scan.table.encode("utf-8", "surrogatepass"))))
+        self.marks.append(
+            (scan.table, mark_of(files[0], _start(files[0]) + scan.table.encode("utf-8", "surrogatepass")))
+        )
         if self.copied:
             self._run(f"DETACH {alias}", must)
         return held
@@ -289,7 +285,7 @@ class Opening:
         """Reads text files whole, every value as a text, and those as their codebook says: nothing is guessed."""
         names = [one.name for one in scan.columns] if files[0].suffix.lower() in JSON else header_of(files)
         self._held(place, scan, dict.fromkeys(names, "VARCHAR"))
-        self.marks.extend((scan.table, _whole(file)) for file in files)
+        self.marks.extend((scan.table, whole(file)) for file in files)
         return copied_files(self._copy(place, scan), files, self.connection, self._run)
 
     def _copied_frame(self, place: str, scan: Scan, given: Given) -> Held:
@@ -306,7 +302,7 @@ class Opening:
         self._held(place, scan, types)
         held = self._copy(place, scan).made(self._run, "given", types, texts, "a source that can be read")
         self.connection.unregister("given")
-        self.marks.append((scan.table, _buffers(made)))
+        self.marks.append((scan.table, digest_of(made)))
         return held
 
     def _copy(self, place: str, scan: Scan) -> Copy:
@@ -323,78 +319,7 @@ def _list_type(scan: Scan, items: Items, types: Mapping[str, str]) -> str:
     return held
 
 
-def identifying(tables: Mapping[str, Scan]) -> dict[str, set[str]]:
-    """The columns of each table that say to whom a row belongs: ids, and both ends of foreign keys."""
-    columns: dict[str, set[str]] = {name: set() for name in tables}
-    for name, scan in tables.items():
-        place = name
-        for hop in () if scan.owner is None else scan.owner.hops:
-            columns[place].add(hop.column)
-            columns.setdefault(hop.table, set()).add(hop.key)
-            place = hop.table
-        if scan.owner is not None and scan.owner.id:
-            columns[place].add(scan.owner.id)
-    return columns
-
-
-def files_of(given: str | os.PathLike[str]) -> list[Path]:
-    """The files of a path or a glob, in order: this list is what is read from now on."""
-    path = os.fspath(given)
-    paths = [path] if os.path.isfile(path) else sorted(glob.glob(path, recursive=True))
-    files = [Path(os.path.abspath(one)) for one in paths if os.path.isfile(one)]
-    if not files:
-        _refuse("a file that there is, or a pattern such as 'visits/*.parquet'", path)
-    if any(sign in str(file) for file in files for sign in "*?[]{}"):
-        _refuse("files whose names hold none of * ? [ ] { }", path)
-    return files
-
-
-def _mark(file: Path, part: bytes) -> bytes:
-    """Marks the content of a file that is too large to be read whole: by its size and a part that tells of the rest."""
-    return f"file {file.stat().st_size} ".encode() + part
-
-
 def _start(file: Path) -> bytes:
     """A digest of the headers of a DuckDB file, which change with every write."""
     with file.open("rb") as held:
         return hashlib.sha256(held.read(3 * 4096)).digest()
-
-
-def _whole(file: Path) -> bytes:
-    with file.open("rb") as held:
-        return hashlib.file_digest(held, "sha256").digest()
-
-
-@final
-class Digest:
-    """A file that keeps nothing but the digest of what is written to it."""
-
-    closed = False
-
-    def __init__(self) -> None:
-        self.digest = hashlib.sha256()
-
-    def write(self, data: bytes) -> int:
-        """Takes bytes in."""
-        self.digest.update(data)
-        return len(data)
-
-    def flush(self) -> None:
-        """Does nothing."""
-
-    def close(self) -> None:
-        """Does nothing."""
-
-
-def _buffers(table: Any) -> bytes:
-    """A digest of an Arrow table, as it would be sent to somebody, column by column.
-
-    How columns are cut into chunks is no part of it: whoever reads a file with several threads cuts it anew each time.
-    """
-    import pyarrow as pa
-
-    sink = Digest()
-    for column in (table.select([name]).combine_chunks() for name in table.schema.names):
-        with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), column.schema) as stream:
-            stream.write_table(column)
-    return sink.digest.digest()

@@ -41,7 +41,7 @@ DECLARED = {
 
 def is_table(data: object) -> bool:
     """Tells whether data is a table in one of the forms that this module reads."""
-    return _is_lazy(data) or _is_records(data) or is_rows(data) or hasattr(data, "__dataframe__")
+    return is_lazy(data) or _is_records(data) or is_rows(data) or hasattr(data, "__dataframe__")
 
 
 def is_rows(data: object) -> bool:
@@ -49,7 +49,8 @@ def is_rows(data: object) -> bool:
     return isinstance(data, list | tuple) and any(isinstance(row, Mapping) for row in data)
 
 
-def _is_lazy(data: object) -> bool:
+def is_lazy(data: object) -> bool:
+    """Tells whether data is a plan of a frame, which gives its rows when it is collected."""
     return callable(getattr(data, "collect_schema", None)) and callable(getattr(data, "collect", None))
 
 
@@ -68,7 +69,7 @@ def plain_table(data: Any, wanted: Iterable[str] | None = None) -> Any:
         rows = [row for row in data if isinstance(row, Mapping)]
         names = dict.fromkeys(name for row in rows for name in row) if wanted is None else wanted
         return {str(name): [row.get(name) for row in rows] for name in names}
-    if _is_lazy(data):
+    if is_lazy(data):
         return data.collect()
     if hasattr(data, "__dataframe__") and not hasattr(data, "__arrow_c_stream__"):
         from pyarrow import interchange

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import final
 
 from sfumato.query.engines.bounding import Names, RowColumns, ScaleDown, bounding_plan
+from sfumato.query.engines.sizes import largest
 from sfumato.query.engines.sql.bounding import apart_numbers, bounded_numbers, same
 from sfumato.query.engines.sql.dialect import Dialect
-from sfumato.query.engines.sql.expressions import cast, largest, product, value
+from sfumato.query.engines.sql.expressions import cast, product, value
 from sfumato.query.engines.sql.folds import key
 from sfumato.query.engines.sql.relations import Relations, is_cheap, no_fewer_rows
 from sfumato.query.engines.sql.source import Source

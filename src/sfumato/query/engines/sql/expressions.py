@@ -10,29 +10,20 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import reduce
 
 from sfumato.errors import QueryRefused
-from sfumato.query.engines.sql.statement import Ends, Piece, Scope, listing
+from sfumato.query.engines.operands import MAY_BE_INFINITE, MAY_BE_LONG, PASSES_MISSING, common_kind, operand_kind
+from sfumato.query.engines.sizes import MODEST, is_inside, is_within, largest
+from sfumato.query.engines.sql.statement import Piece, Scope, listing
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
-from sfumato.query.nodes.kinds import LEAST_INT, LONGEST_TEXT, MOST_INT, MOST_ROWS, Kind, Value
-from sfumato.query.nodes.operators import OPERATORS, common, is_missing
-from sfumato.query.nodes.operators.functions import FUNCTIONS
+from sfumato.query.nodes.kinds import LONGEST_TEXT, MOST_INT, MOST_ROWS, Kind, Value
+from sfumato.query.nodes.operators import OPERATORS, is_missing
 from sfumato.query.plan.grids import Grid
 
 CLAMPED = "CASE WHEN {0} < {1} THEN {1} WHEN {0} > {2} THEN {2} ELSE {0} END"
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">"}
 SYMBOLS |= {"ge": ">=", "and": "AND", "or": "OR"}
-
-FLOATING = frozenset({"div", *(one.name for one in FUNCTIONS)})
-"""Operators that take floats."""
-
-PASSES_MISSING = ("and", "or", "is_null", "coalesce", "nullif", "least", "greatest")
-"""Operators that are more than missing where an operand is missing."""
-
-MAY_BE_INFINITE = ("exp", "power", "sinh", "cosh", "tan")
-MAY_BE_LONG = ("replace", "regexp_replace")
 
 EVERYWHERE = {
     "clamp": CLAMPED,
@@ -42,9 +33,6 @@ EVERYWHERE = {
     "to_bool": "({0} <> 0)",
 }
 """Operators that are the same in every dialect."""
-
-MODEST = 2**1000
-"""Floats that are known to lie below this are finite, whatever a rounding did."""
 
 LONG_LIST = 100
 """Longer lists of constants are looked up in a table."""
@@ -77,7 +65,7 @@ def _value(expression: Expression, scope: Scope) -> Piece:
 
 
 def _called(call: Call, scope: Scope) -> Piece:
-    kind, usual, dialect = _operands(call), _common(call.parts), scope.statement.dialect
+    kind, usual, dialect = operand_kind(call), common_kind(call.parts), scope.statement.dialect
     if call.operator not in PASSES_MISSING and any(map(is_missing, call.parts)):
         return Piece(f"CAST(NULL AS {dialect.types[call.kind]})")
     bound = _reworded(call.operator, call.parts[:-1] if OPERATORS[call.operator].word else call.parts, scope)
@@ -87,7 +75,7 @@ def _called(call: Call, scope: Scope) -> Piece:
             return dialect.columns.as_kind(pieces[0], dialect.types[Kind.TEXT], call.kind, scope)
         case "to_float" if call.parts[0].kind is Kind.FLOAT:
             return pieces[0]
-        case "clamp" if _is_within(call, scope):
+        case "clamp" if is_within(call, scope):
             return pieces[0]
         case "least" | "greatest" | "coalesce":
             # Each operand once: an engine may fail to copy a plan in which a function has the same column twice.
@@ -157,25 +145,9 @@ def _chosen(parts: tuple[Expression, ...], kind: Kind, scope: Scope) -> Piece:
     return scope.fill(f"CASE {branches} ELSE {{{len(pieces)}}} END", *pieces, cast(parts[-1], kind, scope))
 
 
-def _operands(call: Call) -> Kind | None:
-    """The kind that all operands are read as; None: each as its own."""
-    if call.operator in FLOATING:
-        return Kind.FLOAT
-    if call.operator in ("eq", "ne", "lt", "le", "gt", "ge"):
-        return _common(call.parts)
-    if call.operator in ("add", "sub", "mul", "mod", "clamp", "least", "greatest", "coalesce", "nullif"):
-        return Kind.DATE if _common(call.parts) is Kind.DATE else call.kind
-    return None
-
-
-def _common(parts: Sequence[Expression]) -> Kind:
-    kinds = tuple(part.kind for part in parts if not is_missing(part))
-    return common(kinds) or parts[0].kind
-
-
 def _arithmetic(call: Call, pieces: Sequence[Piece], scope: Scope) -> Piece:
     dialect = scope.statement.dialect
-    if _common(call.parts) is Kind.DATE:
+    if common_kind(call.parts) is Kind.DATE:
         return scope.fill(dialect.operators["date_sub"], *pieces)
     shape = {"neg": "(-{0})", "abs": "abs({0})"}.get(call.operator) or f"({{0}} {SYMBOLS[call.operator]} {{1}})"
     most = largest(call, scope)
@@ -189,73 +161,6 @@ def _arithmetic(call: Call, pieces: Sequence[Piece], scope: Scope) -> Piece:
         return scope.fill(total, *pieces)
     result = scope.fill(shape, *pieces)
     return result if modest else scope.fill(dialect.finite, result)
-
-
-def largest(of: Expression, scope: Scope) -> Fraction | None:
-    """Bounds the size of a number by what the text itself enforces, whatever is missing; None: there is none.
-
-    Facts do not do for this: some hold only if columns that are said to be never missing are never missing.
-    """
-    if id(of) not in scope.sizes:
-        scope.sizes[id(of)] = _largest(of, scope)
-    return scope.sizes[id(of)]
-
-
-def _largest(of: Expression, scope: Scope) -> Fraction | None:
-    fits = Fraction(-LEAST_INT) if of.kind is Kind.INT else None
-    parts = [largest(part, scope) for part in of.parts if part.kind.numeric]
-    known = [part for part in parts if part is not None]
-    match of:
-        case Literal(int() | float() as held):
-            kept = scope.statement.held(held, of.kind)
-            return abs(Fraction(kept)) if isinstance(kept, int | float) else Fraction(0)
-        case Column(name) if name in scope.held:
-            return max(abs(Fraction(end)) for end in scope.held[name])
-        case Call("clamp"):
-            bounds = [largest(part, scope) for part in of.parts[1:]]
-            return max((bound for bound in bounds if bound is not None), default=fits)
-        case Call("add" | "sub" | "mul") if len(known) == 2:
-            return known[0] * known[1] if of.operator == "mul" else known[0] + known[1]
-        case Call("div", (_, Literal())) if len(known) == 2 and known[1]:
-            return known[0] / known[1]
-        case Call("neg" | "abs" | "to_float" | "case" | "coalesce" | "least" | "greatest" | "nullif"):
-            return max(known) if known and len(known) == len(parts) else fits
-        case Call(operator) if (most := OPERATORS[operator].largest) is not None:
-            return Fraction(most)
-    return fits
-
-
-def ends(of: Expression, scope: Scope) -> Ends | None:
-    """Between what the text itself moves a number, where it is not missing; None: that is not seen.
-
-    Each operation of floats keeps the order of values, so that what it makes of the ends bounds what it makes of all.
-    """
-    match of:
-        case Column(name):
-            return scope.held.get(name)
-        case Call("to_float", (part,)):
-            inside = ends(part, scope) if part.kind.numeric else None
-        case Call("clamp", (_, Literal(int() | float() as low), Literal(int() | float() as high))):
-            inside = (low, high) if low <= high else None
-        case Call("sub", (part, Literal(int() | float() as by))):
-            inside = ends(part, scope)
-            inside = None if inside is None else (float(inside[0]) - float(by), float(inside[1]) - float(by))
-        case Call("div", (part, Literal(int() | float() as by))) if by > 0:
-            inside = ends(part, scope)
-            inside = None if inside is None else (float(inside[0]) / float(by), float(inside[1]) / float(by))
-        case _:
-            inside = None
-    known = of.kind is Kind.FLOAT and inside is not None and all(abs(end) < MODEST for end in inside)
-    return (float(inside[0]), float(inside[1])) if known and inside is not None else None
-
-
-def _is_within(clamp: Call, scope: Scope) -> bool:
-    """Tells whether what is to be moved into bounds lies there by what the text has done already."""
-    match clamp.parts:
-        case (part, Literal(int() | float() as low), Literal(int() | float() as high)):
-            inside = ends(part, scope)
-            return inside is not None and low <= inside[0] and inside[1] <= high
-    return False
 
 
 def _places(pieces: Sequence[Piece], between: str) -> str:
@@ -280,7 +185,7 @@ def _shape(part: Expression, scope: Scope) -> str:
 
 
 def _among(parts: tuple[Expression, ...], scope: Scope) -> Piece:
-    kind = _common(parts)
+    kind = common_kind(parts)
     listed = [part.value for part in parts[1:] if isinstance(part, Literal)]
     return among(cast(parts[0], kind, scope), listed, kind, scope)
 
@@ -319,7 +224,7 @@ def steps(of: Expression, grid: Grid, scope: Scope) -> Piece:
     """A numeric expression on a grid, as a whole number of the narrowest type that all steps fit into."""
     kind = Kind.INT if isinstance(grid.low, int) else Kind.FLOAT
     kept = cast(of, kind, scope)
-    if not _inside(of, grid, scope):
+    if not is_inside(of, grid, scope):
         kept = scope.fill(CLAMPED, kept, *(Piece(scope.statement.bind(end, kind)) for end in (grid.low, grid.high)))
     dialect, most = scope.statement.dialect, max(map(abs, grid.ends))
     wide = kind is Kind.INT and most > MOST_INT
@@ -334,12 +239,6 @@ def steps(of: Expression, grid: Grid, scope: Scope) -> Piece:
         return kept
     shape = dialect.rounded if kind is Kind.FLOAT else "CAST({0} AS {1})"
     return scope.fill(shape.format("{0}", dialect.whole_type(most)), kept)
-
-
-def _inside(of: Expression, grid: Grid, scope: Scope) -> bool:
-    """Tells whether the SELECT below has just moved the values of a column into the ends of a grid."""
-    ends = scope.held.get(of.name) if isinstance(of, Column) else None
-    return ends is not None and grid.low <= ends[0] and ends[1] <= grid.high
 
 
 def product(

@@ -6,8 +6,9 @@ import datetime
 from fractions import Fraction
 from math import ceil, floor
 
+from sfumato.query.engines.sizes import enforced
 from sfumato.query.engines.sql.expressions import CLAMPED, among
-from sfumato.query.engines.sql.statement import Ends, Piece, Scope
+from sfumato.query.engines.sql.statement import Piece, Scope
 from sfumato.query.nodes.facts import Facts
 from sfumato.query.nodes.kinds import FIRST_DAY, LAST_DAY, LEAST_INT, LONGEST_TEXT, MOST_INT, Kind, kind_of
 
@@ -30,16 +31,6 @@ def read(raw: Piece, held: str, kind: Kind, facts: Facts, scope: Scope) -> Piece
         case Kind.DATE | Kind.TIME:
             return days(columns.parsed(raw, held, kind, scope, facts.written), kind, facts, scope)
     return columns.as_kind(raw, held, kind, scope)
-
-
-def enforced(kind: Kind, facts: Facts) -> Ends | None:
-    """The bounds that `read` moves numbers into."""
-    ends = facts.numbers if kind.numeric and facts.keys is None else None
-    if ends is None:
-        return None
-    if kind is Kind.FLOAT:
-        return float(ends[0]), float(ends[1])
-    return max(ceil(ends[0]), LEAST_INT), min(floor(ends[1]), MOST_INT)
 
 
 def _bounded_float(raw: Piece, held: str, facts: Facts, scope: Scope) -> Piece:

@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from sfumato.query.engines.bounding import FirstRows, Incoming
+from sfumato.query.engines.sizes import Ends, ends, enforced
 from sfumato.query.engines.sql.bounding import kept_rows
 from sfumato.query.engines.sql.dialect import Dialect
-from sfumato.query.engines.sql.expressions import cast, ends, truncated, value
+from sfumato.query.engines.sql.expressions import cast, truncated, value
 from sfumato.query.engines.sql.folds import fold, key
 from sfumato.query.engines.sql.held import Held, item_type
-from sfumato.query.engines.sql.reading import enforced, read
+from sfumato.query.engines.sql.reading import read
 from sfumato.query.engines.sql.source import Source, made_source
-from sfumato.query.engines.sql.statement import Ends, Piece, Scope, Statement, listing
+from sfumato.query.engines.sql.statement import Piece, Scope, Statement, listing
 from sfumato.query.engines.sql.windows import windowed
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import MOST_ROWS, Kind

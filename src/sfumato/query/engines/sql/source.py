@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
-from sfumato.query.engines.sql.statement import Ends, Scope, Statement
+from sfumato.query.engines.sizes import Ends
+from sfumato.query.engines.sql.statement import Scope, Statement
 from sfumato.query.nodes.expressions import Column
 
 

@@ -6,17 +6,15 @@ the one that uses it (`Scope.named`), so that the text grows with the question a
 
 from __future__ import annotations
 
-import datetime
-import math
 import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias, final
 
+from sfumato.query.engines.operands import constant
+from sfumato.query.engines.sizes import Ends
 from sfumato.query.engines.sql.dialect import Dialect
-from sfumato.query.nodes.kinds import LEAST_INT, MOST_INT, Kind, Value
-
-Ends: TypeAlias = tuple[float, float]
+from sfumato.query.nodes.kinds import Kind, Value
 
 List: TypeAlias = tuple[tuple[Kind, tuple[Value, ...]], ...]
 """Public values, column by column."""
@@ -56,7 +54,7 @@ class Statement:
 
     def bind(self, value: Value, kind: Kind) -> str:
         """Binds a constant: a parameter with its type. What the kind cannot hold is missing."""
-        held = self.held(value, kind)
+        held = constant(value, kind)
         place = self._places.setdefault((kind.value, repr(held)), len(self.values) + 1)
         if place > len(self.values):
             self.values.append(held)
@@ -88,20 +86,6 @@ class Statement:
         """Makes a name that was not there before."""
         self._names += 1
         return f"{start}{self._names}"
-
-    @staticmethod
-    def held(value: Value, kind: Kind) -> Value:
-        """A constant as its kind holds it."""
-        match value:
-            case int() if kind is Kind.FLOAT:
-                return float(value) if abs(value) < 2**1023 else None
-            case int() if kind is Kind.INT:
-                return value if LEAST_INT <= value <= MOST_INT else None
-            case float():
-                return value + 0.0 if math.isfinite(value) else None
-            case datetime.datetime(tzinfo=datetime.tzinfo()):
-                return value.astimezone(datetime.UTC).replace(tzinfo=None)
-        return value
 
 
 class Piece(NamedTuple):
