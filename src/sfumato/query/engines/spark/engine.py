@@ -14,7 +14,7 @@ import numpy as np
 from sfumato.query.engines.spark.dialect import LACKS, SPARK
 from sfumato.query.engines.spark.quiet import quietly
 from sfumato.query.engines.spark.session import OPTIMIZER, SETTINGS, is_remote, own_session
-from sfumato.query.engines.spark.statements import INLINE, with_lists, written_out
+from sfumato.query.engines.spark.statements import INLINE, with_lists, without_order, written_out
 from sfumato.query.engines.sql.arrow import ArrowColumns, list_table
 from sfumato.query.engines.sql.dialect import Dialect
 from sfumato.query.engines.sql.engine import Answer, SQLEngine
@@ -138,6 +138,9 @@ class SparkEngine(SQLEngine):
 
     def _answered(self, text: str, statement: Statement) -> Answer:
         lists = statement.lists
+        text, order = without_order(text)
+        from pyarrow.compute import sort_indices
+
         views = {name: f"l{uuid.uuid4().hex}" for name, columns in lists.items() if len(columns[0][1]) > INLINE}
         try:
             for name, view in views.items():
@@ -146,7 +149,9 @@ class SparkEngine(SQLEngine):
             if self._planned and not is_remote(self._session):
                 frame._jdf.queryExecution().executedPlan()
                 return Planned()
-            return ArrowColumns(frame.toArrow())
+            table = frame.toArrow()
+            by = [(name, "ascending") for name in order]
+            return ArrowColumns(table.take(sort_indices(table, by, null_placement="at_start")) if by else table)
         finally:
             for view in views.values():
                 self._session.catalog.dropTempView(view)
