@@ -139,8 +139,6 @@ class SparkEngine(SQLEngine):
     def _answered(self, text: str, statement: Statement) -> Answer:
         lists = statement.lists
         text, order = without_order(text)
-        from pyarrow.compute import sort_indices
-
         views = {name: f"l{uuid.uuid4().hex}" for name, columns in lists.items() if len(columns[0][1]) > INLINE}
         try:
             for name, view in views.items():
@@ -149,9 +147,7 @@ class SparkEngine(SQLEngine):
             if self._planned and not is_remote(self._session):
                 frame._jdf.queryExecution().executedPlan()
                 return Planned()
-            table = frame.toArrow()
-            by = [(name, "ascending") for name in order]
-            return ArrowColumns(table.take(sort_indices(table, by, null_placement="at_start")) if by else table)
+            return ArrowColumns(in_order(frame.toArrow(), order))
         finally:
             for view in views.values():
                 self._session.catalog.dropTempView(view)
@@ -177,3 +173,15 @@ def stopped(session: Any) -> bool:
     with quietly():
         return bool(session._jsparkSession.sparkContext().isStopped())
     return True
+
+
+def in_order(table: Any, names: list[str]) -> Any:
+    """Rows in the order of columns, with missing values first: texts by code points, as bytes of UTF-8 are."""
+    from pyarrow.compute import sort_indices
+
+    if not names or len(table) < 2:
+        return table
+    there = {f"{name} is there": table[name].is_valid() for name in names}
+    keys = type(table).from_pydict({**there, **{name: table[name] for name in names}})
+    by = [(key, "ascending") for name in names for key in (f"{name} is there", name)]
+    return table.take(sort_indices(keys, by))

@@ -29,10 +29,14 @@ FIRST = "i = 0"
 
 def bounded_numbers(plan: NumberPlan, rows: str, statement: Statement) -> str:
     """The numbers n0, n1, … of each cell, from a SELECT of all rows."""
-    dialect = statement.dialect
-    if dialect.dealt and plan.units and not plan.units == plan.by:
-        rows = dialect.dealt.format(rows, listing(plan.units))
-    if dialect.cells_first and isinstance(plan, AddUp | ScaleDown) and _adds(plan):
+    units = plan.scaled.units if isinstance(plan, Beside) else plan.units
+    if statement.dialect.dealt and units and not (isinstance(plan, AddUp) and isinstance(plan.source, Incoming)):
+        rows = statement.dialect.dealt.format(rows, listing(units))
+    return _numbers(plan, rows, statement)
+
+
+def _numbers(plan: NumberPlan, rows: str, statement: Statement) -> str:
+    if statement.dialect.cells_first and isinstance(plan, AddUp | ScaleDown) and _adds(plan):
         return _ranked_cells(plan, rows, statement)
     match plan:
         case AddUp():
@@ -295,7 +299,7 @@ def _beside(plan: Beside, rows: str, statement: Statement) -> str:
     joined = ""
     for different in plan.different:
         name = different.numbers[0].name
-        parts.append(f"d{name} AS ({bounded_numbers(different, kept, statement)})")
+        parts.append(f"d{name} AS ({_numbers(different, kept, statement)})")
         joined += f" LEFT JOIN d{name} ON {same('cells', f'd{name}', plan.by, dialect)}"
         shown.append(f"coalesce(d{name}.{name}, 0) AS {name}")
     return f"WITH {listing(parts)} SELECT {listing(shown)} FROM cells{joined}"
