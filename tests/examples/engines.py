@@ -7,11 +7,13 @@ from types import SimpleNamespace
 from typing import Any, Protocol
 
 from tests.examples.postgres_tables import open_in_postgres
+from tests.examples.spark import spark_session
 from tests.reference.sqlite import open_sqlite
 
 from sfumato.query.engines.duckdb.sources import open_source
 from sfumato.query.engines.polars.sources import open_source as open_in_polars
 from sfumato.query.engines.protocol import Engine
+from sfumato.query.engines.spark.sources import open_source as open_spark_source
 from sfumato.query.nodes.relations import Scan
 
 
@@ -36,11 +38,17 @@ def open_polars(data: Mapping[str, Any], tables: Mapping[str, Scan], *, threads:
     return open_in_polars(data, SimpleNamespace(tables=tables))  # type: ignore[arg-type]
 
 
+def open_spark(data: Mapping[str, Any], tables: Mapping[str, Scan], *, threads: int = 1) -> Engine:
+    """Opens tables in Spark."""
+    return open_spark_source(data, SimpleNamespace(tables=tables), spark_session())  # type: ignore[arg-type]
+
+
 ENGINES: dict[str, Opening] = {
     "DuckDB": open_duckdb,
     "SQLite": open_in_sqlite,
     "PostgreSQL": open_in_postgres,
     "Polars": open_polars,
+    "Spark": open_spark,
 }
 
 WITHOUT_NUL = frozenset({"PostgreSQL"})

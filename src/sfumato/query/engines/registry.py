@@ -70,6 +70,12 @@ ENGINES: tuple[EngineEntry, ...] = (
         packages=frozenset({"polars.lazyframe"}),
     ),
     EngineEntry(
+        "spark",
+        "sfumato.query.engines.spark.opening:Spark",
+        schemes=frozenset({"spark"}),
+        packages=frozenset({"pyspark"}),
+    ),
+    EngineEntry(
         "duckdb",
         "sfumato.query.engines.duckdb.opening:DuckDB",
         scratch="sfumato.query.engines.duckdb.scratch:worked_out",

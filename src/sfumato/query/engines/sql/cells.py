@@ -8,6 +8,7 @@ their numbers with the rest.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import final
@@ -132,6 +133,8 @@ def _inputs(cells: Cells, scope: Scope) -> Inputs:
             terms = [(term.of, term.grid) for term in tally.terms]
             made = product(terms, scope, times=times, shared=bool(products), often=often)
             totals[place] = inputs.add(_where(made, tally, scope).text)
+            size = math.prod(max(map(abs, term.grid.ends)) for term in tally.terms)
+            scope.statement.sizes[totals[place]] = max(size, scope.statement.sizes.get(totals[place], 0))
             inputs.counted.setdefault((tally.where, frozenset(term.of for term in tally.terms)), totals[place])
     for place, tally in enumerate(cells.tallies):
         match tally:
@@ -218,7 +221,7 @@ class CellStatement:
         cheap = is_cheap(self.cells.source)
         columns = RowColumns(units, keys, hashed, self._inner, values, tuple(self.inputs.columns), cheap)
         plan = bounding_plan(self.cells, columns)
-        if isinstance(plan, ScaleDown) and plan.apart:
+        if isinstance(plan, ScaleDown) and plan.apart and not self.statement.dialect.cells_first:
             source, counted = self.source, self.relations.source(no_fewer_rows(self.cells.source)).text
             return apart_numbers(plan, source.text, source.fields.values(), counted, self.over, self.statement)
         return bounded_numbers(plan, rows, self.statement)
