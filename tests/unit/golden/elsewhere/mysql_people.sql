@@ -1,6 +1,6 @@
 -- The exact numbers of a question, without any noise: for looking at, and not to be published.
 -- For MySQL 8.0.17 or later: written, not run here.
--- For a connection in utf8mb4, with an SQL mode that lets a backslash escape a letter, as it does by itself.
+-- For a connection in utf8mb4 whose SQL mode lets a backslash escape a letter, as it does by itself.
 -- Columns are taken to have these types:
 --   visits: user_id SIGNED, day CHAR, note CHAR, began DATE, age SIGNED, minutes DOUBLE
 

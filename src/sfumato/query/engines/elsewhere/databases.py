@@ -227,7 +227,7 @@ def mysql(name: str, title: str, collation: str) -> Database:
         bare_nulls=True,
         flat=True,
         values=False,
-        note="For a connection in utf8mb4, with an SQL mode that lets a backslash escape a letter, as it does by itself.",
+        note="For a connection in utf8mb4 whose SQL mode lets a backslash escape a letter, as it does by itself.",
     )
 
 

@@ -94,11 +94,11 @@ def _big_counts(tree: exp.Expr) -> exp.Expr:
 
 def _conditions_as_values(tree: exp.Expr) -> exp.Expr:
     """Makes values of conditions where a value must stand, and conditions of values where one of those must."""
-    for found in list(tree.find_all(exp.Boolean)):
-        found.replace(exp.Literal.number(int(found.this)))
-    for found in reversed(list(tree.find_all(exp.Expr))):
-        if not isinstance(found, (*CONDITIONS, exp.Paren)) and _is_asked(found):
-            found.replace(exp.EQ(this=found.copy(), expression=exp.Literal.number(1)))
+    for truth in list(tree.find_all(exp.Boolean)):
+        truth.replace(exp.Literal.number(int(truth.this)))
+    for value in reversed(list(tree.find_all(exp.Expr))):
+        if not isinstance(value, (*CONDITIONS, exp.Paren)) and _is_asked(value):
+            value.replace(exp.EQ(this=value.copy(), expression=exp.Literal.number(1)))
     for found in reversed(list(tree.find_all(*CONDITIONS))):
         if not _is_asked(found):
             one, none = exp.Literal.number(1), exp.Literal.number(0)
