@@ -30,3 +30,6 @@ def open_in_sqlite(data: Mapping[str, Any], tables: Mapping[str, Scan], *, threa
 
 
 ENGINES: dict[str, Opening] = {"DuckDB": open_duckdb, "SQLite": open_in_sqlite}
+
+SLOW: frozenset[str] = frozenset()
+"""Engines that take long for a statement: these tests are for the night, and a short form of them is by itself."""
