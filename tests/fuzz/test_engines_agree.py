@@ -14,14 +14,13 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from tests.examples.engines import ENGINES, WITHOUT_NUL, Opening
+from tests.examples.engines import ENGINES, SLOW, Opening
 from tests.reference.choices import Seeded
 from tests.reference.duck import answers, tables
 from tests.reference.interpreter import Answers, ByValue, Identity, Key, Reference
 from tests.reference.laws import interpreted, plainly
 from tests.reference.plans import Case, cells
-from tests.reference.postgres import without_nul
-from tests.reference.worlds import World, world
+from tests.reference.worlds import ROW, World, world
 from tests.reference.wrong import GroupsNotBounded, HalvesAway, RowsNotBounded
 
 from sfumato.errors import QueryRefused
@@ -30,8 +29,14 @@ from sfumato.query.nodes.relations import Keep, Meet, Relation
 from sfumato.query.plan.engine_plan import Bound, Cells, Rows, Units
 
 PARTS = [0, *(pytest.param(part, marks=pytest.mark.nightly) for part in range(1, 20))]
+FEW = 3
+"""So many cases are asked of slow engines, too, in the short form."""
+
 ENOUGH = 10**9
 """More rows than there are."""
+
+NESTED = "SQLite"
+"""An engine for tests, which is not told what statements it takes for too deeply nested."""
 
 Computing = Callable[[World, Cells], Answers]
 
@@ -47,6 +52,11 @@ def computed_by(opening: Opening) -> Computing:
             return answers(engine.run(asked), asked)
 
     return compute
+
+
+def by_name(refusal: str) -> bool:
+    """Tells whether a refusal names what an engine lacks."""
+    return "cannot run this question" not in refusal
 
 
 def nothing_is_cut(case: Case) -> bool:
@@ -89,15 +99,16 @@ def how_many(found: Answers, asked: Cells) -> object:
 
 def judged(case: Case, engines: Mapping[str, Computing]) -> list[str]:
     """The engines that answer otherwise than the reference, each with what it gave; and how it should have been."""
+    expected = plainly(interpreted(case.world, case.cells), case.cells)
+    whole = nothing_is_cut(case)
     faults = []
-    expected, whole = plainly(interpreted(case.world, case.cells), case.cells), nothing_is_cut(case)
     for name, compute in engines.items():
-        if name in WITHOUT_NUL and (holding := without_nul(case)) != case:
-            faults += judged(holding, {name: compute})
-            continue
         try:
             found = plainly(compute(case.world, case.cells), case.cells)
-        except QueryRefused:
+        except QueryRefused as refusal:
+            if by_name(str(refusal)) or name == NESTED:
+                continue
+            faults.append(f"{name} refuses it, and says not what it lacks: {refusal}")
             continue
         agrees = found == expected if whole else how_many(found, case.cells) == how_many(expected, case.cells)
         if not agrees:
@@ -105,12 +116,27 @@ def judged(case: Case, engines: Mapping[str, Computing]) -> list[str]:
     return faults
 
 
+def storable(here: World) -> World:
+    """Takes U+0000 out of texts, which a server cannot hold."""
+    return here.with_rows(
+        {
+            name: [{column: _without_nul(value) for column, value in row.items()} for row in rows]
+            for name, rows in here.rows.items()
+        }
+    )
+
+
+def _without_nul(value: object) -> object:
+    return value.replace("\0", "\1") if isinstance(value, str) else value
+
+
 def cases(part: int, many: int) -> Iterator[Case]:
     for seed in range(part * many, part * many + many):
         choices = Seeded(700_000 + seed)
-        here = world(choices, most_rows=choices.of((4, 12)))
+        here = storable(world(choices, most_rows=choices.of((4, 12, 40))))
         asked = cells(choices, here)
-        asked = replace(asked, tallies=tuple(dict.fromkeys((*asked.tallies, Rows(), Units()))))
+        counts = (Rows(),) if here.unit == ROW else (Rows(), Units())
+        asked = replace(asked, tallies=tuple(dict.fromkeys((*asked.tallies, *counts))))
         if choices.often(2):  # every second one is bounded loosely enough that nothing is cut
             asked = replace(asked, bound=Bound(None if asked.bound.groups is None else 50, 50, asked.bound.cut))
         yield Case(here, asked)
@@ -119,9 +145,10 @@ def cases(part: int, many: int) -> Iterator[Case]:
 @pytest.mark.parametrize("part", PARTS)
 def test_all_engines_agree(part: int) -> None:
     computing = {name: computed_by(opening) for name, opening in ENGINES.items()}
+    quick = {name: compute for name, compute in computing.items() if name not in SLOW}
     whole = 0
     for seed, case in enumerate(cases(part, 10)):
-        faults = judged(case, computing)
+        faults = judged(case, quick if part == 0 and seed >= FEW else computing)
         assert not faults, "\n".join([f"seed {seed} of part {part}: {case.cells}", *faults])
         whole += nothing_is_cut(case)
     assert 0 < whole < 10

@@ -1,5 +1,6 @@
 -- The exact numbers of a question, without any noise: for looking at, and not to be published.
 -- For BigQuery: written, not run here.
+-- n0, n1, … are whole numbers on a public grid; k0, k1, … their keys, place the number of a listed key, from 0.
 -- Columns are taken to have these types:
 --   visits: user_id INT64, day STRING, note STRING, began DATE, age INT64, minutes FLOAT64
 

@@ -1,6 +1,7 @@
 -- The exact numbers of a question, without any noise: for looking at, and not to be published.
 -- For ClickHouse 24.12 or later: written, not run here.
 -- Numbers, days and times that its types do not hold are not in its tables, either.
+-- n0, n1, … are whole numbers on a public grid; k0, k1, … their keys, place the number of a listed key, from 0.
 -- Columns are taken to have these types:
 --   visits: user_id Nullable(Int64), day Nullable(String), note Nullable(String), began Nullable(Date32), age Nullable(Int64), minutes Nullable(Float64)
 

@@ -1,5 +1,7 @@
 -- The exact numbers of a question, without any noise: for looking at, and not to be published.
 -- For MySQL 8.0.17 or later: written, not run here.
+-- For a connection in utf8mb4 whose SQL mode lets a backslash escape a letter, as it does by itself.
+-- n0, n1, … are whole numbers on a public grid; k0, k1, … their keys, place the number of a listed key, from 0.
 -- Columns are taken to have these types:
 --   visits: user_id SIGNED, day CHAR, note CHAR, began DATE, age SIGNED, minutes DOUBLE
 

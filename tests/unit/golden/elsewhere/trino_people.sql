@@ -1,5 +1,6 @@
 -- The exact numbers of a question, without any noise: for looking at, and not to be published.
 -- For Trino: written, not run here.
+-- n0, n1, … are whole numbers on a public grid; k0, k1, … their keys, place the number of a listed key, from 0.
 -- Columns are taken to have these types:
 --   visits: user_id BIGINT, day VARCHAR, note VARCHAR, began DATE, age BIGINT, minutes DOUBLE
 

@@ -1,6 +1,7 @@
 -- The exact numbers of a question, without any noise: for looking at, and not to be published.
 -- For SQL Server 2022 or later: written, not run here.
 -- Texts are compared without the blanks at their ends: only categories are read, without such blanks.
+-- n0, n1, … are whole numbers on a public grid; k0, k1, … their keys, place the number of a listed key, from 0.
 -- Columns are taken to have these types:
 --   visits: user_id BIGINT, day NVARCHAR(1000), note NVARCHAR(1000), began DATE, age BIGINT, minutes FLOAT
 

@@ -124,6 +124,7 @@ def _written(compiled: CompiledQuery, catalog: Catalog, database: Database) -> s
         "The exact numbers of a question, without any noise: for looking at, and not to be published.",
         f"For {database.title}: {'written' if database.own is None else 'as it is asked'}, not run here.",
         *([database.note] if database.note else []),
+        "n0, n1, … are whole numbers on a public grid; k0, k1, … their keys, place the number of a listed key, from 0.",
         "Columns are taken to have these types:",
         *(f"  {line}" for line in writer.types()),
     ]

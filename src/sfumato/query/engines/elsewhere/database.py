@@ -18,6 +18,7 @@ REMAINDER = "({0} % CASE WHEN {1} = 0 THEN NULL WHEN {1} = -1 THEN 1 ELSE {1} EN
 """The sign is that of the dividend everywhere, and what some raise for, the least number by -1, is never asked."""
 
 SAME = "{0} IS NOT DISTINCT FROM {1}"
+NUMBERED = "SELECT {0}, ROW_NUMBER() OVER (PARTITION BY parts ORDER BY {0}) AS j FROM ({1}) AS q"
 
 USUAL = """
 neg abs sign add sub mul div mod int_div floor ceil round trunc clamp to_int to_float to_bool sqrt ln exp
@@ -125,51 +126,63 @@ def even_of(words: Words) -> str:
     return f"({cut} + CASE WHEN {away} THEN CASE WHEN {{0}} < 0 THEN -1 ELSE 1 END ELSE 0 END)"
 
 
+def _whole_number(words: Words) -> str:
+    """The template of a number as a whole one of 64 bits: what these do not hold is left out before it is cast."""
+    least = words.most_whole.replace(TWO_63, f"-{TWO_63}")
+    inside = f"CASE WHEN {{0}} >= {least} AND {{0}} < {words.most_whole} THEN {{0}} END"
+    return words.exactly.format(even_of(words).replace("{0}", f"({inside})"), words.types[Kind.INT])
+
+
+def _wide(words: Words) -> dict[str, str]:
+    """Arithmetic on whole numbers that is exact beyond 64 bits."""
+    one, other = (f"CAST({{{place}}} AS {words.wide})" for place in range(2))
+    signs = {name: f"({one} {sign} {other})" for name, sign in (("add", "+"), ("sub", "-"), ("mul", "*"))}
+    return {"neg": f"(-{one})", "abs": f"ABS({one})", **signs}
+
+
+def _scaled(words: Words) -> str:
+    """A whole number scaled down towards 0."""
+    every = f"CAST(CASE WHEN {{1}} > {{2}} THEN {{1}} ELSE {{2}} END AS {words.wide})"
+    share = words.quotient.replace("{0}", f"(CAST({{0}} AS {words.wide}) * {{2}})").replace("{1}", every)
+    return f"CASE WHEN {{1}} <= {{2}} THEN CAST({{0}} AS {words.wide}) ELSE {share} END"
+
+
+def _truncated(words: Words) -> str:
+    """The start of a stretch of time: of a day at least, so that it is one of a day (`Database.starts`)."""
+    day = words.types[Kind.DATE]
+    return f"CAST(CAST(start_of(CAST({{0}} AS {day}), {{1}}) AS {day}) AS {{2}})"
+
+
 def dialect_of(words: Words, title: str) -> Dialect:
     """The dialect of a database, from its words."""
-    types, double, whole = words.types, words.types[Kind.FLOAT], words.types[Kind.INT]
     finite, clamped = _finite(words)
-    even = even_of(words)
-    inside = f"CASE WHEN {{0}} >= -{words.most_whole} AND {{0}} < {words.most_whole} THEN {{0}} END"
-    if words.most_whole != TWO_63:
-        inside = inside.replace(f"-{words.most_whole}", words.most_whole.replace(TWO_63, f"-{TWO_63}"))
-    to_whole = words.exactly.format(even.replace("{0}", f"({inside})"), whole)
-    wide = {
-        **{name: f"{shape.replace('{0}', f'CAST({{0}} AS {words.wide})')}" for name, shape in ONE.items()},
-        **{
-            name: f"(CAST({{0}} AS {words.wide}) {sign} CAST({{1}} AS {words.wide}))"
-            for name, sign in (("add", "+"), ("sub", "-"), ("mul", "*"))
-        },
-    }
-    every = f"CAST(CASE WHEN {{1}} > {{2}} THEN {{1}} ELSE {{2}} END AS {words.wide})"
-    scaled = words.quotient.replace("{0}", f"(CAST({{0}} AS {words.wide}) * {{2}})").replace("{1}", every)
+    to_whole = _whole_number(words)
     return Dialect(
-        types=types,
-        operators=_operators(words, whole, to_whole),
+        types=words.types,
+        operators=_operators(words, words.types[Kind.INT], to_whole),
         columns=ColumnTypes(*_columns(words, title)),
         parameter="${}",
         finite=finite,
         clamped_float=clamped,
         to_whole=to_whole,
-        wide_to_float=f"CAST({{0}} AS {double})",
+        wide_to_float=f"CAST({{0}} AS {words.types[Kind.FLOAT]})",
         first_letters=words.first_letters,
         short_text=words.first_letters,
-        truncated=f"CAST(CAST(start_of(CAST({{0}} AS {types[Kind.DATE]}), {{1}}) AS {types[Kind.DATE]}) AS {{2}})",
-        whole_types=((63, whole), (127, words.wide)),
+        truncated=_truncated(words),
+        whole_types=((63, words.types[Kind.INT]), (127, words.wide)),
         key_types=(),
-        wide=wide,
-        rounded=words.exactly.format(even, "{1}"),
+        wide=_wide(words),
+        rounded=words.exactly.format(even_of(words), "{1}"),
         wide_sum=f"COALESCE(SUM(CAST({{0}} AS {words.wide})), 0)",
         wide_product=f"CAST({{0}} AS {words.wide}) * {{1}}",
-        scaled=f"CASE WHEN {{1}} <= {{2}} THEN CAST({{0}} AS {words.wide}) ELSE {scaled} END",
+        scaled=_scaled(words),
         least="CASE WHEN {0} < {1} THEN {0} ELSE {1} END",
         hashed=words.hashed,
         rank_hash=words.hashed,
         key_hash=words.hashed,
         number_type="",
         distinct_tuple=words.beside,
-        numbered="SELECT {0}, ROW_NUMBER() OVER "
-        f"(PARTITION BY {words.partition} ORDER BY {{0}}) AS j FROM ({{1}}) AS q",
+        numbered=NUMBERED.replace("parts", words.partition),
         semi_join="SELECT {0}.* FROM {0} WHERE EXISTS (SELECT 1 FROM {1} WHERE {2})",
         anti_join="SELECT {0}.* FROM {0} WHERE NOT EXISTS (SELECT 1 FROM {1} WHERE {2})",
         few_join="SELECT {0}.* FROM {0} JOIN {1} ON {2}",
@@ -179,9 +192,6 @@ def dialect_of(words: Words, title: str) -> Dialect:
         once="",
         anew="",
     )
-
-
-ONE = {"neg": "(-{0})", "abs": "ABS({0})"}
 
 
 def _finite(words: Words) -> tuple[str, str]:

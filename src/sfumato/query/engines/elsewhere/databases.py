@@ -227,6 +227,7 @@ def mysql(name: str, title: str, collation: str) -> Database:
         bare_nulls=True,
         flat=True,
         values=False,
+        note="For a connection in utf8mb4 whose SQL mode lets a backslash escape a letter, as it does by itself.",
     )
 
 

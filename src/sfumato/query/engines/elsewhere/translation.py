@@ -56,8 +56,8 @@ def _windows_in_place(tree: exp.Expr) -> exp.Expr:
 
 def _filters_as_cases(tree: exp.Expr) -> exp.Expr:
     """COUNT(x) FILTER (WHERE c) counts x where c is true."""
-    for found in list(tree.find_all(exp.Filter)):
-        condition, aggregate = found.expression.this, found.this
+    for filtered in list(tree.find_all(exp.Filter)):
+        condition, aggregate = filtered.expression.this, filtered.this
         of = aggregate.this
         inner = of.expressions[0] if isinstance(of, exp.Distinct) else of
         one = exp.Literal.number(1) if isinstance(inner, exp.Star) else inner
@@ -66,7 +66,7 @@ def _filters_as_cases(tree: exp.Expr) -> exp.Expr:
             of.set("expressions", [chosen])
         else:
             aggregate.set("this", chosen)
-        found.replace(aggregate)
+        filtered.replace(aggregate)
     return tree
 
 
@@ -94,42 +94,42 @@ def _big_counts(tree: exp.Expr) -> exp.Expr:
 
 def _conditions_as_values(tree: exp.Expr) -> exp.Expr:
     """Makes values of conditions where a value must stand, and conditions of values where one of those must."""
-    for found in list(tree.find_all(exp.Boolean)):
-        found.replace(exp.Literal.number(int(found.this)))
-    for found in reversed(list(tree.find_all(exp.Expr))):
-        if not isinstance(found, (*CONDITIONS, exp.Paren)) and _is_asked(found):
-            found.replace(exp.EQ(this=found.copy(), expression=exp.Literal.number(1)))
-    for found in reversed(list(tree.find_all(*CONDITIONS))):
-        if not _is_asked(found):
+    for truth in list(tree.find_all(exp.Boolean)):
+        truth.replace(exp.Literal.number(int(truth.this)))
+    for value in reversed(list(tree.find_all(exp.Expr))):
+        if not isinstance(value, (*CONDITIONS, exp.Paren)) and _is_asked(value):
+            value.replace(exp.EQ(this=value.copy(), expression=exp.Literal.number(1)))
+    for condition in reversed(list(tree.find_all(*CONDITIONS))):
+        if not _is_asked(condition):
             one, none = exp.Literal.number(1), exp.Literal.number(0)
-            chosen = exp.Case().when(found.copy(), one).when(exp.not_(found.copy()), none)
-            found.replace(exp.cast(chosen, "BIT", dialect="tsql"))
+            chosen = exp.Case().when(condition.copy(), one).when(exp.not_(condition.copy()), none)
+            condition.replace(exp.cast(chosen, "BIT", dialect="tsql"))
     return tree
 
 
-def _is_asked(found: exp.Expr) -> bool:
+def _is_asked(part: exp.Expr) -> bool:
     """Tells whether something stands where a condition must."""
-    parent = found.parent
+    parent = part.parent
     while isinstance(parent, exp.Paren):
-        found, parent = parent, parent.parent
+        part, parent = parent, parent.parent
     match parent:
         case exp.And() | exp.Or() | exp.Not() | exp.Where() | exp.Having():
             return True
         case exp.Join():
-            return found.arg_key == "on"
+            return part.arg_key == "on"
         case exp.If():
-            return found.arg_key == "this"
+            return part.arg_key == "this"
     return False
 
 
 def _starts(tree: exp.Expr, database: Database) -> exp.Expr:
     """Writes where stretches of time start as the database does; the word for the stretch is a constant."""
-    for found in list(tree.find_all(exp.Anonymous)):
-        if found.name.lower() == "start_of":
-            when, word = found.expressions
+    for start in list(tree.find_all(exp.Anonymous)):
+        if start.name.lower() == "start_of":
+            when, word = start.expressions
             stretch = word.this.name  # of a cast of a constant
             if stretch not in database.starts:
                 raise QueryRefused(f"the start of the {stretch} is not written for {database.title}.")
             made = database.starts[stretch].format(when.sql(database.language))
-            found.replace(sqlglot.parse_one(made, read=database.language))
+            start.replace(sqlglot.parse_one(made, read=database.language))
     return tree

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import final
 
 from sqlglot import exp
@@ -41,16 +41,9 @@ class Writer:
     def text(self, cells: Cells) -> str:
         """The statement of cells; refuses, by name, what the database is not written for."""
         database = self._database
-        lacking = sorted(database.lacks.intersection(needs_of_cells(cells)))
-        if lacking:
-            raise QueryRefused(f"{' and '.join(lacking)} is not written for {database.title}: ask without it.")
+        self._refuse(sorted(database.lacks.intersection(needs_of_cells(cells))))
         statement = Statement(database.dialect)
-        try:
-            text = statement_of(cells, Relations(self._held, statement))
-        except KeyError as unknown:  # a template that is not there: of a form of an operator, such as MOD of floats
-            lacking = [str(unknown.args[0])]
-        if lacking:
-            raise QueryRefused(f"{lacking[0]} is not written for {database.title}: ask without it.")
+        text = self._made(cells, statement)
         if ANY_TEXT in text:
             raise QueryRefused(
                 f"{database.title} compares texts without the blanks at their ends, so that only columns with "
@@ -61,8 +54,22 @@ class Writer:
         text = DISTINCT_SUM.sub(r"DISTINCT CAST(\1 AS ", text)
         parts = [*self._tables(text), *list_parts(statement, database)]
         head = f"WITH {listing(parts)} " if parts else ""
-        whole = with_constants(head + text, statement, database)
+        whole = head + with_constants(text, statement, database)
         return translated(whole, database) if database.own is None else whole
+
+    def _made(self, cells: Cells, statement: Statement) -> str:
+        try:
+            return statement_of(cells, Relations(self._held, statement))
+        except KeyError as unknown:  # a template that is not there: of a form of an operator, such as MOD of floats
+            lacking = str(unknown.args[0])
+        return self._refuse([lacking])
+
+    def _refuse(self, lacking: Sequence[str]) -> str:
+        """Refuses what is not written, by name, where there is any of it."""
+        if lacking:
+            named = " and ".join(lacking)
+            raise QueryRefused(f"{named} is not written for {self._database.title}: ask without it.")
+        return ""
 
     def types(self) -> Iterator[str]:
         """The columns of each table, with the types that they are taken to have."""
