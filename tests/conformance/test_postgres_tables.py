@@ -191,6 +191,25 @@ def test_items_of_lists_that_begin_anywhere_and_of_none_that_are_nested(
         assert dict(zip(zip(*found.keys, strict=True), map(int, found.numbers[0]), strict=True)) == expected
 
 
+def test_ids_of_several_types_are_told_apart_exactly(url: str) -> None:
+    with connection(url) as made:
+        made.execute(b"DROP TABLE IF EXISTS one, other")
+        made.execute(b"CREATE TABLE one (user_id float8); CREATE TABLE other (user_id text)")
+        floats = "1, 1.4, 1.0, '-0', 0, 'NaN', NULL, 'Infinity', 1e300, 9007199254740992, 1e22, 0.1"
+        texts = "'1', '1.0', ' +1.40', 'x', 'NA', '2e0', '2', '9007199254740993', '9007199254740992.0', '1e400', '.1'"
+        made.execute(f"INSERT INTO one SELECT unnest(ARRAY[{floats}]::float8[])".encode())
+        made.execute(f"INSERT INTO other SELECT unnest(ARRAY[{texts}])".encode())
+    facts = book("one", {})
+    facts["unit"]["id"] = "user_id"
+    facts["tables"] = {name: {"columns": {"user_id": {"type": "float"}}} for name in ("one", "other")}
+    catalog = Catalog(sf.Codebook.read(facts))
+    with closing(Postgres().open(url, catalog)) as engine:
+        units = {
+            name: int(engine.run(Cells(scan, (), (Units(),))).numbers[0][0]) for name, scan in catalog.tables.items()
+        }
+    assert units == {"one": 8, "other": 8}
+
+
 def test_names_in_addresses(url: str) -> None:
     table = {"v": f"{url}&table=visits"}
     opened(table, "v", N).close()
@@ -301,6 +320,9 @@ QUESTIONS = [
     "SELECT STRFTIME(at, '%A %d %B %H') AS z, COUNT(*) AS n FROM t GROUP BY z",
     "SELECT COUNT(*) AS n FROM t WHERE s LIKE '%\\_%' OR w = 0.1",
 ]
+QUESTIONS.append(
+    "SELECT least, COUNT(*) AS n FROM (SELECT user_id, MIN(s) AS least FROM t GROUP BY user_id) AS q GROUP BY least"
+)
 OTHER = """
 CREATE TABLE t (user_id int, s text, d date, at timestamptz, x float8, w text);
 INSERT INTO t VALUES (1, 'B', '2024-02-03', '2024-02-03 23:30:00+00', 0.1, '0.1'),

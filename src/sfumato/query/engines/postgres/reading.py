@@ -23,6 +23,9 @@ from sfumato.query.nodes.kinds import LEAST_INT, MOST_INT, Kind
 RANGES = {"int2": (-(2**15), 2**15 - 1), "int4": (-(2**31), 2**31 - 1), "int8": (LEAST_INT, MOST_INT)}
 """The numbers of types of whole numbers."""
 
+TEXT = 'CAST({0} AS text) COLLATE "C"'
+"""Texts of all sorts, compared by code points."""
+
 HELD = {
     **dict.fromkeys(("int2", "int4"), ("int8", "CAST({0} AS int8)")),
     "int8": ("int8", "{0}"),
@@ -31,8 +34,7 @@ HELD = {
     "float8": ("float8", "{0}"),
     "bool": ("bool", "{0}"),
     # Blanks that fill up a char(n) are no part of it: PostgreSQL takes them off.
-    **dict.fromkeys(("text", "varchar", "bpchar", "name", "uuid"), ("text", 'CAST({0} AS text) COLLATE "C"')),
-    **dict.fromkeys(("citext", "enum"), ("text", 'CAST({0} AS text) COLLATE "C"')),
+    **dict.fromkeys(("text", "varchar", "bpchar", "name", "uuid", "citext", "enum"), ("text", TEXT)),
     "date": ("date", "{0}"),
     "timestamp": ("timestamp", "{0}"),
     "timestamptz": ("timestamp", "({0} AT TIME ZONE 'UTC')"),
