@@ -165,7 +165,7 @@ def _dialect(connection: Connection) -> Dialect:
 
 def _found(
     connection: Connection, names: Mapping[str, tuple[str, str]], settings: Postgres
-) -> dict[str, tuple[Table, Mapping[str, Column], bytes]]:
+) -> Mapping[str, tuple[Table, Mapping[str, Column], bytes]]:
     """The table of each name with its columns, and a digest of which table of which server it is."""
     tables, there = tables_of(connection), {}
     if not names:
