@@ -6,17 +6,21 @@ import datetime
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.examples.postgres_tables import address, connection
 
 import sfumato as sf
+from sfumato.audit.grey_box_queries import grey_box_query
+from sfumato.audit.record import Verdict
+from sfumato.cli.main import main
 from sfumato.core.outages import Outage
 from sfumato.errors import BadArgument, QueryRefused, RunFailed
-from sfumato.query.engines.postgres import engine as engines
 from sfumato.query.engines.postgres.connections import Connections
 from sfumato.query.engines.postgres.opening import Postgres
+from sfumato.query.engines.postgres.server import Address
 from sfumato.query.engines.protocol import Engine
 from sfumato.query.engines.registry import opener_of, schema_of
 from sfumato.query.nodes.catalog import Catalog
@@ -277,6 +281,35 @@ def test_a_role_that_is_named_is_what_reads(reader: str, url: str) -> None:
         opened(url, "guarded", N, role="analyst")
 
 
+def leads_to(start: object, *kinds: type) -> list[object]:
+    """Finds what attributes and containers lead to, of some types."""
+    waiting, seen, met = [start], set[int](), []
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        if isinstance(thing, kinds):
+            met.append(thing)
+        held = [getattr(thing, name, None) for name in ("__self__", "__wrapped__", "__func__", "cell_contents")]
+        held += [*vars(thing).values()] if hasattr(thing, "__dict__") and not isinstance(thing, type) else []
+        held += [*(getattr(thing, "__closure__", None) or ())]
+        held += [*thing] if isinstance(thing, list | tuple | set | frozenset) else []
+        held += [*thing.values()] if isinstance(thing, dict) else []
+        waiting += held
+    return met
+
+
+def test_nothing_that_a_session_holds_leads_to_the_server(url: str) -> None:
+    data = sf.Dataset(url, name="visits", codebook=book("visits", N))
+    session = data.session(limit=sf.Pure(2), ledger="memory:")
+    session.sql("SELECT COUNT(*) AS c FROM visits", loss=sf.Pure(1), max_rows=3)
+    assert leads_to([data, session], Connections, Address) == []
+    assert leads_to([session], type(session)) == [session]
+    with closing(opened(url, "visits", N)) as engine:
+        assert leads_to(engine, Connections) and leads_to(engine, Address)
+
+
 def test_the_planner_names_no_table(url: str, reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
     facts = book("visits", N)
     facts["tables"]["sites"] = {"public": True, "columns": {"site": {"type": "str"}, "n": {"type": "int"}}}
@@ -299,12 +332,11 @@ def test_the_planner_names_no_table(url: str, reader: str, monkeypatch: pytest.M
                     planner.matches(catalog.tables["sites"], (Column("site", catalog.tables["sites"].columns[0].kind),))
                     == 2
                 )
-                with pytest.raises(KeyError):
-                    planner.run(Cells(catalog.tables["visits"], (), (Rows(),)))
                 with pytest.raises(TypeError):
-                    planner.answer(
-                        'SELECT count(*) FROM "public"."visits"', engines.Statement(planner.dialect), few=True
-                    )
+                    planner.run(Cells(catalog.tables["visits"], (), (Rows(),)))
+                with pytest.raises(KeyError):
+                    planner.matches(replace(catalog.tables["visits"], owner=None), ())
+                assert not hasattr(planner, "answer") and leads_to(planner, Connections, Address) == []
         assert sent and not any('"public"' in text for text in sent)
         assert private.fingerprints(b"")["sites"] == planner.fingerprints(b"")["sites"]
 
@@ -447,3 +479,64 @@ def test_a_text_that_no_table_can_hold_is_refused_unpaid(url: str) -> None:
             max_rows=2,
         )
     assert session.spent == sf.Pure(0)
+
+
+# From the outside
+
+
+def test_what_is_randomized_on_a_server_is_what_was_priced(url: str) -> None:
+    """The grey-box audit, on a table and on the same without one person."""
+    with connection(url) as made:
+        made.execute(b"DROP TABLE IF EXISTS without_one")
+        made.execute(b"CREATE TABLE without_one AS SELECT * FROM visits WHERE user_id <> 3")
+    facts = book("visits", {"n": {"type": "int", "between": [0, 3], "source": "a list"}})
+    here, there = ({"visits": f"{url}&table={name}"} for name in ("visits", "without_one"))
+    for text in (
+        "SELECT COUNT(*) AS c, SUM(n) AS s FROM visits",
+        "SELECT AVG(n) AS m, COUNT(DISTINCT n) AS d FROM visits",
+    ):
+        audit = grey_box_query(text, here, there, codebook=facts, loss=sf.Pure(1), max_rows=4)
+        assert audit.verdict is Verdict.SOUND, audit.faults
+        assert not audit.faults
+
+
+def test_commands_ask_a_server_and_show_no_password(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = url.replace("postgres@", "postgres:topsecret@")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SFUMATO_LEDGER", raising=False)
+    said = ""
+
+    def run(*arguments: str) -> int:
+        nonlocal said
+        monkeypatch.setattr("sys.argv", ["sfumato", *arguments])
+        with pytest.raises(SystemExit) as left:
+            main()
+        said = "".join(capsys.readouterr())
+        assert "topsecret" not in said
+        return int(left.value.code or 0)
+
+    drafted = (
+        "codebook",
+        "init",
+        f"{given}&table=visits",
+        "--unit",
+        "user_id",
+        "--protects",
+        "a person",
+        "-o",
+        "book.yaml",
+    )
+    assert run(*drafted) == 0
+    text = "SELECT COUNT(*) FROM visits"
+    asked = ("query", given, text, "--codebook", "book.yaml", "--epsilon", "1", "--max-rows", "10")
+    assert run(*asked, "--limit-epsilon", "3") == 0 and "left   ε = 2" in said
+    assert (tmp_path / "sfumato-ledger.db").is_file()
+    assert b"topsecret" not in (tmp_path / "sfumato-ledger.db").read_bytes()
+    assert run("codebook", "check", "book.yaml", given) == 0 and "100 rows" in said
+    assert run("query", given, text, "--epsilon", "1") == 2
+    assert run("query", given.replace("/sorts?", "/nowhere?"), text, "--codebook", "book.yaml", "--epsilon", "1") == 3
+    assert "there is no such database" in said
+    assert run("query", f"{given}&table=nothing", text, "--codebook", "book.yaml", "--epsilon", "1") == 3
+    assert "a table nothing" in said

@@ -84,6 +84,14 @@ POSTGRES = (
         killers=(f"{TABLES}test_tables_and_views_that_are_refused[random_rows]",),
     ),
     Mutant(
+        name="a planner that leads to its connection",
+        trap="C.4 service: private data behind an attribute",
+        path=f"{FOLDER}planning.py",
+        old="sealed(engine.prepare), sealed(engine.prepare_marginals)",
+        new="engine.prepare, sealed(engine.prepare_marginals)",
+        killers=(f"{TABLES}test_nothing_that_a_session_holds_leads_to_the_server",),
+    ),
+    Mutant(
         name="missing keys that match nothing",
         trap="groups that are lost",
         path=f"{FOLDER}dialect.py",
