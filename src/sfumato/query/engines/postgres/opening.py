@@ -16,7 +16,7 @@ from sfumato.query.engines.postgres.dialect import dialect_of
 from sfumato.query.engines.postgres.engine import PostgresEngine, Rows
 from sfumato.query.engines.postgres.planning import PlannerEngine
 from sfumato.query.engines.postgres.reaching import address_of, addresses_in, is_address, reached, schema_in, server_of
-from sfumato.query.engines.postgres.server import Limits, check_server, driver, outage, read_address
+from sfumato.query.engines.postgres.server import Limits, check_server, driver, outage, read_address, unpaid
 from sfumato.query.engines.postgres.tables import (
     Column,
     Table,
@@ -111,7 +111,7 @@ class Postgres(Opener):
         return reached(server_of(given), lambda connection: schema_in(connection, given))
 
     def check(self, data: Given, catalog: Catalog) -> Sequence[TableCheck]:
-        with closing(self._opened(data, catalog.tables, look=False)) as engine:
+        with closing(self._opened(data, catalog.tables, look=False)) as engine, unpaid():
             return [checked_table(engine, name, scan) for name, scan in catalog.tables.items()]
 
     def _opened(
@@ -130,12 +130,13 @@ class Postgres(Opener):
         connections = Connections(server, limits)
         engine = PostgresEngine(connections, dialect, held, rows)
         try:
-            for name, scan in tables.items():
-                _try(engine, held[name], name)
-                if look and known is None:
-                    refuse_unread(engine, name, scan)
-            public = (name for name, scan in tables.items() if not scan.private)
-            copies = {held[name].name: _copied(engine, held[name], name) for name in public}
+            with unpaid():
+                for name, scan in tables.items():
+                    _try(engine, held[name], name)
+                    if look and known is None:
+                        refuse_unread(engine, name, scan)
+                public = (name for name, scan in tables.items() if not scan.private)
+                copies = {held[name].name: _copied(engine, held[name], name) for name in public}
         except BaseException:
             engine.close()
             raise
