@@ -60,7 +60,7 @@ class PlannerEngine(Engine):
     def held(self) -> Mapping[str, Any]:
         return self._private()
 
-    def schema(self) -> NoReturn:
+    def schema(self) -> Mapping[str, Mapping[str, str]]:
         return self._private()
 
     def run(self, cells: Cells) -> Computed:

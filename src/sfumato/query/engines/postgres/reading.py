@@ -10,6 +10,7 @@ from __future__ import annotations
 from sfumato.query.engines.postgres.floats import FINITE
 from sfumato.query.engines.postgres.text_reading import (
     FLOAT_OF_DECIMAL,
+    FLOAT_OF_SHORT,
     FORMS,
     IS_MISSING,
     WHOLE_OF_DECIMAL,
@@ -121,9 +122,7 @@ def as_kind(raw: Piece, held: str, kind: Kind, scope: Scope, written: str = "") 
             return scope.fill(scope.statement.dialect.to_whole, value)
         case Kind.FLOAT if decimal:
             bounded = held.startswith("numeric(") and made == "numeric"  # then no value is too large for a float
-            return scope.fill(
-                "CASE WHEN {0} <> 'NaN' THEN CAST({0} AS float8) END" if bounded else FLOAT_OF_DECIMAL, value
-            )
+            return scope.fill(FLOAT_OF_SHORT if bounded else FLOAT_OF_DECIMAL, value)
         case Kind.FLOAT if made == "float8":
             return scope.fill(FINITE, value)
         case Kind.FLOAT:
