@@ -24,8 +24,9 @@ from sfumato.query.engines.postgres.server import Address
 from sfumato.query.engines.protocol import Engine
 from sfumato.query.engines.registry import opener_of, schema_of
 from sfumato.query.nodes.catalog import Catalog
-from sfumato.query.nodes.expressions import Column
-from sfumato.query.nodes.relations import Scan
+from sfumato.query.nodes.expressions import Column, Literal
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.relations import Scan, Where
 from sfumato.query.plan.engine_plan import Cells, Rows, Units
 
 SCHEMA = """
@@ -111,6 +112,37 @@ def test_tables_and_views_that_are_opened(url: str, table: str) -> None:
         found = engine.run(Cells(scan, (), (Rows(), Units())))
         most = 75 if table in ("plain", "stored") else 100
         assert [int(one[0]) for one in found.numbers] == [most, 10]
+
+
+def test_of_a_foreign_table_nothing_is_believed(url: str) -> None:
+    """Whatever it promises, its rows are taken as they come, and no condition goes to the other server."""
+    psycopg = pytest.importorskip("psycopg", reason="needs psycopg")
+    folder = url.partition("host=")[2]
+    with connection(url) as made:
+        try:
+            made.execute(b"CREATE EXTENSION IF NOT EXISTS postgres_fdw")
+        except psycopg.Error:
+            pytest.skip("needs postgres_fdw")
+        made.execute(b"DROP SERVER IF EXISTS back CASCADE")
+        made.execute(
+            f"CREATE SERVER back FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '{folder}', dbname 'sorts')".encode()
+        )
+        made.execute(
+            b"CREATE USER MAPPING FOR postgres SERVER back OPTIONS (user 'postgres', password_required 'false')"
+        )
+        made.execute(
+            b"CREATE FOREIGN TABLE afar (user_id int NOT NULL, n int CHECK (n > 90)) SERVER back"
+            b" OPTIONS (table_name 'visits')"
+        )
+    run, sent = Connections.run, list[str]()
+    with closing(opened(url, "afar", N)) as engine, pytest.MonkeyPatch.context() as patch:
+        scan = Catalog(sf.Codebook.read(book("afar", N))).tables["afar"]
+        patch.setattr(Connections, "run", lambda self, text, values=(): sent.append(text) or run(self, text, values))
+        few = Where(scan, call("lt", scan.columns[1], Literal(2, scan.columns[1].kind)))
+        assert [int(one[0]) for one in engine.run(Cells(few, (), (Rows(), Units()))).numbers] == [50, 10]
+        _, plan = engine._connections.run(f"EXPLAIN (VERBOSE) {sent[0]}", (2,))
+    remote = [row[0] for row in plan if "Remote SQL" in row[0]]
+    assert remote and not any("WHERE" in line for line in remote)
 
 
 REFUSED = [
