@@ -6,22 +6,27 @@ import datetime
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.examples.postgres_tables import address, connection
 
 import sfumato as sf
+from sfumato.audit.grey_box_queries import grey_box_query
+from sfumato.audit.record import Verdict
+from sfumato.cli.main import main
 from sfumato.core.outages import Outage
 from sfumato.errors import BadArgument, QueryRefused, RunFailed
-from sfumato.query.engines.postgres import engine as engines
 from sfumato.query.engines.postgres.connections import Connections
 from sfumato.query.engines.postgres.opening import Postgres
+from sfumato.query.engines.postgres.server import Address
 from sfumato.query.engines.protocol import Engine
 from sfumato.query.engines.registry import opener_of, schema_of
 from sfumato.query.nodes.catalog import Catalog
-from sfumato.query.nodes.expressions import Column
-from sfumato.query.nodes.relations import Scan
+from sfumato.query.nodes.expressions import Column, Literal
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.relations import Scan, Where
 from sfumato.query.plan.engine_plan import Cells, Rows, Units
 
 SCHEMA = """
@@ -109,6 +114,37 @@ def test_tables_and_views_that_are_opened(url: str, table: str) -> None:
         assert [int(one[0]) for one in found.numbers] == [most, 10]
 
 
+def test_of_a_foreign_table_nothing_is_believed(url: str) -> None:
+    """Whatever it promises, its rows are taken as they come, and no condition goes to the other server."""
+    psycopg = pytest.importorskip("psycopg", reason="needs psycopg")
+    folder = url.partition("host=")[2]
+    with connection(url) as made:
+        try:
+            made.execute(b"CREATE EXTENSION IF NOT EXISTS postgres_fdw")
+        except psycopg.Error:
+            pytest.skip("needs postgres_fdw")
+        made.execute(b"DROP SERVER IF EXISTS back CASCADE")
+        made.execute(
+            f"CREATE SERVER back FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '{folder}', dbname 'sorts')".encode()
+        )
+        made.execute(
+            b"CREATE USER MAPPING FOR postgres SERVER back OPTIONS (user 'postgres', password_required 'false')"
+        )
+        made.execute(
+            b"CREATE FOREIGN TABLE afar (user_id int NOT NULL, n int CHECK (n > 90)) SERVER back"
+            b" OPTIONS (table_name 'visits')"
+        )
+    run, sent = Connections.run, list[str]()
+    with closing(opened(url, "afar", N)) as engine, pytest.MonkeyPatch.context() as patch:
+        scan = Catalog(sf.Codebook.read(book("afar", N))).tables["afar"]
+        patch.setattr(Connections, "run", lambda self, text, values=(): sent.append(text) or run(self, text, values))
+        few = Where(scan, call("lt", scan.columns[1], Literal(2, scan.columns[1].kind)))
+        assert [int(one[0]) for one in engine.run(Cells(few, (), (Rows(), Units()))).numbers] == [50, 10]
+        _, plan = engine._connections.run(f"EXPLAIN (VERBOSE) {sent[0]}", (2,))
+    remote = [row[0] for row in plan if "Remote SQL" in row[0]]
+    assert remote and not any("WHERE" in line for line in remote)
+
+
 REFUSED = [
     ("random_rows", "calls a function that is volatile"),
     ("below", "calls a function that is volatile"),
@@ -191,6 +227,25 @@ def test_items_of_lists_that_begin_anywhere_and_of_none_that_are_nested(
         assert dict(zip(zip(*found.keys, strict=True), map(int, found.numbers[0]), strict=True)) == expected
 
 
+def test_ids_of_several_types_are_told_apart_exactly(url: str) -> None:
+    with connection(url) as made:
+        made.execute(b"DROP TABLE IF EXISTS one, other")
+        made.execute(b"CREATE TABLE one (user_id float8); CREATE TABLE other (user_id text)")
+        floats = "1, 1.4, 1.0, '-0', 0, 'NaN', NULL, 'Infinity', 1e300, 9007199254740992, 1e22, 0.1"
+        texts = "'1', '1.0', ' +1.40', 'x', 'NA', '2e0', '2', '9007199254740993', '9007199254740992.0', '1e400', '.1'"
+        made.execute(f"INSERT INTO one SELECT unnest(ARRAY[{floats}]::float8[])".encode())
+        made.execute(f"INSERT INTO other SELECT unnest(ARRAY[{texts}])".encode())
+    facts = book("one", {})
+    facts["unit"]["id"] = "user_id"
+    facts["tables"] = {name: {"columns": {"user_id": {"type": "float"}}} for name in ("one", "other")}
+    catalog = Catalog(sf.Codebook.read(facts))
+    with closing(Postgres().open(url, catalog)) as engine:
+        units = {
+            name: int(engine.run(Cells(scan, (), (Units(),))).numbers[0][0]) for name, scan in catalog.tables.items()
+        }
+    assert units == {"one": 8, "other": 8}
+
+
 def test_names_in_addresses(url: str) -> None:
     table = {"v": f"{url}&table=visits"}
     opened(table, "v", N).close()
@@ -258,6 +313,35 @@ def test_a_role_that_is_named_is_what_reads(reader: str, url: str) -> None:
         opened(url, "guarded", N, role="analyst")
 
 
+def leads_to(start: object, *kinds: type) -> list[object]:
+    """Finds what attributes and containers lead to, of some types."""
+    waiting, seen, met = [start], set[int](), []
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        if isinstance(thing, kinds):
+            met.append(thing)
+        held = [getattr(thing, name, None) for name in ("__self__", "__wrapped__", "__func__", "cell_contents")]
+        held += [*vars(thing).values()] if hasattr(thing, "__dict__") and not isinstance(thing, type) else []
+        held += [*(getattr(thing, "__closure__", None) or ())]
+        held += [*thing] if isinstance(thing, list | tuple | set | frozenset) else []
+        held += [*thing.values()] if isinstance(thing, dict) else []
+        waiting += held
+    return met
+
+
+def test_nothing_that_a_session_holds_leads_to_the_server(url: str) -> None:
+    data = sf.Dataset(url, name="visits", codebook=book("visits", N))
+    session = data.session(limit=sf.Pure(2), ledger="memory:")
+    session.sql("SELECT COUNT(*) AS c FROM visits", loss=sf.Pure(1), max_rows=3)
+    assert leads_to([data, session], Connections, Address) == []
+    assert leads_to([session], type(session)) == [session]
+    with closing(opened(url, "visits", N)) as engine:
+        assert leads_to(engine, Connections) and leads_to(engine, Address)
+
+
 def test_the_planner_names_no_table(url: str, reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
     facts = book("visits", N)
     facts["tables"]["sites"] = {"public": True, "columns": {"site": {"type": "str"}, "n": {"type": "int"}}}
@@ -280,12 +364,11 @@ def test_the_planner_names_no_table(url: str, reader: str, monkeypatch: pytest.M
                     planner.matches(catalog.tables["sites"], (Column("site", catalog.tables["sites"].columns[0].kind),))
                     == 2
                 )
-                with pytest.raises(KeyError):
-                    planner.run(Cells(catalog.tables["visits"], (), (Rows(),)))
                 with pytest.raises(TypeError):
-                    planner.answer(
-                        'SELECT count(*) FROM "public"."visits"', engines.Statement(planner.dialect), few=True
-                    )
+                    planner.run(Cells(catalog.tables["visits"], (), (Rows(),)))
+                with pytest.raises(KeyError):
+                    planner.matches(replace(catalog.tables["visits"], owner=None), ())
+                assert not hasattr(planner, "answer") and leads_to(planner, Connections, Address) == []
         assert sent and not any('"public"' in text for text in sent)
         assert private.fingerprints(b"")["sites"] == planner.fingerprints(b"")["sites"]
 
@@ -301,6 +384,9 @@ QUESTIONS = [
     "SELECT STRFTIME(at, '%A %d %B %H') AS z, COUNT(*) AS n FROM t GROUP BY z",
     "SELECT COUNT(*) AS n FROM t WHERE s LIKE '%\\_%' OR w = 0.1",
 ]
+QUESTIONS.append(
+    "SELECT least, COUNT(*) AS n FROM (SELECT user_id, MIN(s) AS least FROM t GROUP BY user_id) AS q GROUP BY least"
+)
 OTHER = """
 CREATE TABLE t (user_id int, s text, d date, at timestamptz, x float8, w text);
 INSERT INTO t VALUES (1, 'B', '2024-02-03', '2024-02-03 23:30:00+00', 0.1, '0.1'),
@@ -425,3 +511,64 @@ def test_a_text_that_no_table_can_hold_is_refused_unpaid(url: str) -> None:
             max_rows=2,
         )
     assert session.spent == sf.Pure(0)
+
+
+# From the outside
+
+
+def test_what_is_randomized_on_a_server_is_what_was_priced(url: str) -> None:
+    """The grey-box audit, on a table and on the same without one person."""
+    with connection(url) as made:
+        made.execute(b"DROP TABLE IF EXISTS without_one")
+        made.execute(b"CREATE TABLE without_one AS SELECT * FROM visits WHERE user_id <> 3")
+    facts = book("visits", {"n": {"type": "int", "between": [0, 3], "source": "a list"}})
+    here, there = ({"visits": f"{url}&table={name}"} for name in ("visits", "without_one"))
+    for text in (
+        "SELECT COUNT(*) AS c, SUM(n) AS s FROM visits",
+        "SELECT AVG(n) AS m, COUNT(DISTINCT n) AS d FROM visits",
+    ):
+        audit = grey_box_query(text, here, there, codebook=facts, loss=sf.Pure(1), max_rows=4)
+        assert audit.verdict is Verdict.SOUND, audit.faults
+        assert not audit.faults
+
+
+def test_commands_ask_a_server_and_show_no_password(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = url.replace("postgres@", "postgres:topsecret@")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SFUMATO_LEDGER", raising=False)
+    said = ""
+
+    def run(*arguments: str) -> int:
+        nonlocal said
+        monkeypatch.setattr("sys.argv", ["sfumato", *arguments])
+        with pytest.raises(SystemExit) as left:
+            main()
+        said = "".join(capsys.readouterr())
+        assert "topsecret" not in said
+        return int(left.value.code or 0)
+
+    drafted = (
+        "codebook",
+        "init",
+        f"{given}&table=visits",
+        "--unit",
+        "user_id",
+        "--protects",
+        "a person",
+        "-o",
+        "book.yaml",
+    )
+    assert run(*drafted) == 0
+    text = "SELECT COUNT(*) FROM visits"
+    asked = ("query", given, text, "--codebook", "book.yaml", "--epsilon", "1", "--max-rows", "10")
+    assert run(*asked, "--limit-epsilon", "3") == 0 and "left   ε = 2" in said
+    assert (tmp_path / "sfumato-ledger.db").is_file()
+    assert b"topsecret" not in (tmp_path / "sfumato-ledger.db").read_bytes()
+    assert run("codebook", "check", "book.yaml", given) == 0 and "100 rows" in said
+    assert run("query", given, text, "--epsilon", "1") == 2
+    assert run("query", given.replace("/sorts?", "/nowhere?"), text, "--codebook", "book.yaml", "--epsilon", "1") == 3
+    assert "there is no such database" in said
+    assert run("query", f"{given}&table=nothing", text, "--codebook", "book.yaml", "--epsilon", "1") == 3
+    assert "a table nothing" in said

@@ -223,6 +223,24 @@ def test_a_connection_that_breaks_when_something_was_answered_is_not(
     costs_nothing_more(session, "half", two)
 
 
+def test_what_breaks_off_while_data_is_opened_was_not_charged(server: PostgresServer) -> None:
+    admin(server, "CREATE TABLE words (user_id int, minutes text)", "INSERT INTO words VALUES (1, '1'), (2, 'x')")
+    facts = {**BOOK, "tables": {"words": {"columns": {"user_id": {"type": "int"}, "minutes": {"type": "int"}}}}}
+    quick = Postgres(lock_timeout=0.05)
+    data = sf.Dataset(server.url("clinic"), name="words", codebook=facts, engine=quick)
+    with psycopg.connect(server.url("clinic")) as other:
+        other.execute("LOCK TABLE words IN ACCESS EXCLUSIVE MODE")
+        for open_it in (
+            lambda: sf.Dataset(server.url("clinic"), name="words", codebook=facts, engine=quick),
+            lambda: data.session(limit=sf.Pure(1), ledger="memory:"),
+            lambda: sf.check_data(server.url("clinic"), facts, engine=quick),
+        ):
+            with pytest.raises(sf.errors.BadArgument, match="held a lock") as raised:
+                open_it()
+            assert "charged" not in str(raised.value) and SECRET not in str(raised.value)
+    data.session(limit=sf.Pure(1), ledger="memory:")
+
+
 def test_a_server_that_does_not_come_back(server: PostgresServer) -> None:
     session = session_of(server.url("clinic"))
     ask(session, "there")

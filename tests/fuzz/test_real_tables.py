@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import random
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -12,6 +13,7 @@ from unittest import mock
 
 import pyarrow as pa
 import pytest
+from tests.examples.postgres_tables import open_in_postgres
 from tests.examples.real_tables import STRANGERS, Stranger
 from tests.fuzz.plans import as_declared
 from tests.fuzz.sources import KINDS, opened
@@ -20,6 +22,8 @@ from tests.reference.interpreter import Answers
 
 import sfumato as sf
 from sfumato.query.engines.duckdb.engine import DuckDBEngine
+from sfumato.query.engines.needs import needs_of_cells
+from sfumato.query.engines.postgres.engine import LACKS
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.plan.engine_plan import Bound, Cells
 
@@ -120,3 +124,19 @@ def test_every_kind_of_source_gives_the_same_cells_and_nobody_moves_them_further
     rest = run_all(kind, name, without(table, drawn), catalog, few)
     for one, before, after in zip(few, found, rest, strict=True):
         as_declared(before, after, one, Bound(1, 1) if by_rows else one.bound)
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_a_server_gives_the_same_cells_and_nobody_moves_them_further_than_declared(name: str) -> None:
+    """Nothing is cut as people ask; and with little kept of each unit, one who leaves moves little."""
+    table, (catalog, _, cells) = STRANGERS[name], asked(name)
+    known = [one for one in cells if not LACKS & set(needs_of_cells(one))]
+    assert len(known) > len(cells) // 2
+    by_rows, drawn = isinstance(table.unit, sf.Unit), random.Random(name)
+    few = [cut(one, by_rows) for one in drawn.sample(known, SOME)]
+    with closing(open_in_postgres({name: table.table}, catalog.tables)) as engine:
+        assert [answers(engine.run(one), one) for one in known] == run_all("Arrow", name, table.table, catalog, known)
+        before = [answers(engine.run(one), one) for one in few]
+    with closing(open_in_postgres({name: without(table, drawn)}, catalog.tables)) as engine:
+        for one, found in zip(few, before, strict=True):
+            as_declared(found, answers(engine.run(one), one), one, Bound(1, 1) if by_rows else one.bound)

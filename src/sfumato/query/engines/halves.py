@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar, final
 
+from sfumato.core.sealed import sealed
 from sfumato.errors import BadArgument
 from sfumato.query.engines.inputs.tables import is_lazy
 from sfumato.query.engines.needs import needs_of_cells, needs_of_expressions, needs_of_relation, refuse_lacking
@@ -33,7 +34,7 @@ def open_halves(data: Given, catalog: Catalog, engine: EngineChoice = None) -> t
     held = private.held
     if not public:  # most questions on private tables alone never ask, so nothing is opened yet
         shared = opener.public_part(data)
-        return PlannerTables(lambda: opener.open_public(shared, catalog, held)), private
+        return PlannerTables(sealed(lambda: opener.open_public(shared, catalog, held))), private
     shown = opener.open_public(data, catalog, held)
     once, twice = (engine.fingerprints(b"") for engine in (private, shown))
     if any(once[name] != twice[name] for name in public):

@@ -19,7 +19,7 @@ from sfumato.core.outages import Outage
 from sfumato.errors import QueryRefused, RunFailed
 from sfumato.query.engines.postgres.connections import Connections
 from sfumato.query.engines.postgres.reading import made_as
-from sfumato.query.engines.postgres.server import driver, is_lost, outage
+from sfumato.query.engines.postgres.server import driver, is_lost, outage, unpaid
 from sfumato.query.engines.sql.dialect import Dialect
 from sfumato.query.engines.sql.engine import Answer, SQLEngine, Tuples
 from sfumato.query.engines.sql.held import Held
@@ -189,7 +189,8 @@ class PostgresEngine(SQLEngine):
             columns = listing(ours for ours, _, _ in held.columns.values())
             hashed = [self._dialect.key_hash.format(columns).replace(", 0)", f", {seed})") for seed in (1, 2)]
             sums = listing(f"coalesce(sum({one}), 0)" for one in hashed) if columns else "0"
-            _, [sums_of] = self._asked(f"SELECT count(*), {sums} FROM ({rows.select}) AS q", ())
+            with unpaid():
+                _, [sums_of] = self._asked(f"SELECT count(*), {sums} FROM ({rows.select}) AS q", ())
             self._contents[name] = repr(tuple(map(int, sums_of))).encode()
         return self._contents[name]
 

@@ -37,8 +37,6 @@ OF_FLOAT = (
 )
 """The text of a float: of a whole number all of its digits, of another the shortest that read back."""
 
-OF_MOMENT = "CAST({0} AS text)"
-
 
 def form(kind: Kind, held: str) -> str:
     """The type in which values of a type are compared with one another, exactly."""

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, final
 
 from sfumato.errors import BadArgument
@@ -14,8 +14,9 @@ from sfumato.query.engines.postgres.column_checks import checked_table, refuse_u
 from sfumato.query.engines.postgres.connections import Connections
 from sfumato.query.engines.postgres.dialect import dialect_of
 from sfumato.query.engines.postgres.engine import PostgresEngine, Rows
+from sfumato.query.engines.postgres.planning import PlannerEngine
 from sfumato.query.engines.postgres.reaching import address_of, addresses_in, is_address, reached, schema_in, server_of
-from sfumato.query.engines.postgres.server import Limits, check_server, driver, outage, read_address
+from sfumato.query.engines.postgres.server import Limits, check_server, driver, outage, read_address, unpaid
 from sfumato.query.engines.postgres.tables import (
     Column,
     Table,
@@ -70,7 +71,7 @@ class Postgres(Opener):
     role: str | None = None
     parallel_workers: int | None = None
     vouched: tuple[str, ...] = ()
-    planner: str | None = None
+    planner: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not (isinstance(self.work_mem, str) and MEMORY.fullmatch(self.work_mem)):
@@ -94,15 +95,13 @@ class Postgres(Opener):
     def open(self, data: Given, catalog: Catalog) -> PostgresEngine:
         return self._opened(data, catalog.tables)
 
-    def open_public(self, data: Given, catalog: Catalog, held: Mapping[str, Held]) -> PostgresEngine:
-        """Opens copies of the public tables, on a connection of its own.
+    def open_public(self, data: Given, catalog: Catalog, held: Mapping[str, Held]) -> PlannerEngine:
+        """Opens copies of the public tables, on a connection of its own, to which nothing leads (`planning`).
 
-        Its texts name no table of the server, and are looked through for any before they are sent
-        (`PostgresEngine._check`): a plan that went wrong could not find a private row. Whoever wants the server to see
-        to that too names a ``planner``: a role without any rights on tables.
+        Whoever wants the server to see to that too names a ``planner``: a role without any rights on tables.
         """
         public = {name: scan for name, scan in catalog.tables.items() if not scan.private}
-        return self._opened(data, public, known=held)
+        return PlannerEngine(self._opened(data, public, known=held))
 
     def public_part(self, data: Given) -> Given:
         return server_of(addresses_in(data)) if data else data
@@ -112,7 +111,7 @@ class Postgres(Opener):
         return reached(server_of(given), lambda connection: schema_in(connection, given))
 
     def check(self, data: Given, catalog: Catalog) -> Sequence[TableCheck]:
-        with closing(self._opened(data, catalog.tables, look=False)) as engine:
+        with closing(self._opened(data, catalog.tables, look=False)) as engine, unpaid():
             return [checked_table(engine, name, scan) for name, scan in catalog.tables.items()]
 
     def _opened(
@@ -131,12 +130,13 @@ class Postgres(Opener):
         connections = Connections(server, limits)
         engine = PostgresEngine(connections, dialect, held, rows)
         try:
-            for name, scan in tables.items():
-                _try(engine, held[name], name)
-                if look and known is None:
-                    refuse_unread(engine, name, scan)
-            public = (name for name, scan in tables.items() if not scan.private)
-            copies = {held[name].name: _copied(engine, held[name], name) for name in public}
+            with unpaid():
+                for name, scan in tables.items():
+                    _try(engine, held[name], name)
+                    if look and known is None:
+                        refuse_unread(engine, name, scan)
+                public = (name for name, scan in tables.items() if not scan.private)
+                copies = {held[name].name: _copied(engine, held[name], name) for name in public}
         except BaseException:
             engine.close()
             raise
@@ -165,7 +165,7 @@ def _dialect(connection: Connection) -> Dialect:
 
 def _found(
     connection: Connection, names: Mapping[str, tuple[str, str]], settings: Postgres
-) -> dict[str, tuple[Table, Mapping[str, Column], bytes]]:
+) -> Mapping[str, tuple[Table, Mapping[str, Column], bytes]]:
     """The table of each name with its columns, and a digest of which table of which server it is."""
     tables, there = tables_of(connection), {}
     if not names:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from sfumato.query.engines.postgres.floats import FINITE
 from sfumato.query.engines.postgres.text_reading import (
     FLOAT_OF_DECIMAL,
+    FLOAT_OF_SHORT,
     FORMS,
     IS_MISSING,
     WHOLE_OF_DECIMAL,
@@ -23,6 +24,9 @@ from sfumato.query.nodes.kinds import LEAST_INT, MOST_INT, Kind
 RANGES = {"int2": (-(2**15), 2**15 - 1), "int4": (-(2**31), 2**31 - 1), "int8": (LEAST_INT, MOST_INT)}
 """The numbers of types of whole numbers."""
 
+TEXT = 'CAST({0} AS text) COLLATE "C"'
+"""Texts of all sorts, compared by code points."""
+
 HELD = {
     **dict.fromkeys(("int2", "int4"), ("int8", "CAST({0} AS int8)")),
     "int8": ("int8", "{0}"),
@@ -31,8 +35,7 @@ HELD = {
     "float8": ("float8", "{0}"),
     "bool": ("bool", "{0}"),
     # Blanks that fill up a char(n) are no part of it: PostgreSQL takes them off.
-    **dict.fromkeys(("text", "varchar", "bpchar", "name", "uuid"), ("text", 'CAST({0} AS text) COLLATE "C"')),
-    **dict.fromkeys(("citext", "enum"), ("text", 'CAST({0} AS text) COLLATE "C"')),
+    **dict.fromkeys(("text", "varchar", "bpchar", "name", "uuid", "citext", "enum"), ("text", TEXT)),
     "date": ("date", "{0}"),
     "timestamp": ("timestamp", "{0}"),
     "timestamptz": ("timestamp", "({0} AT TIME ZONE 'UTC')"),
@@ -119,9 +122,7 @@ def as_kind(raw: Piece, held: str, kind: Kind, scope: Scope, written: str = "") 
             return scope.fill(scope.statement.dialect.to_whole, value)
         case Kind.FLOAT if decimal:
             bounded = held.startswith("numeric(") and made == "numeric"  # then no value is too large for a float
-            return scope.fill(
-                "CASE WHEN {0} <> 'NaN' THEN CAST({0} AS float8) END" if bounded else FLOAT_OF_DECIMAL, value
-            )
+            return scope.fill(FLOAT_OF_SHORT if bounded else FLOAT_OF_DECIMAL, value)
         case Kind.FLOAT if made == "float8":
             return scope.fill(FINITE, value)
         case Kind.FLOAT:

@@ -6,14 +6,15 @@ written is left as somebody set it (`SETTINGS`), and the planner is not let to b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, final
 from urllib.parse import unquote
 
 from sfumato.core.outages import Outage
-from sfumato.errors import BadArgument, MissingExtra
+from sfumato.errors import BadArgument, MissingExtra, RunFailed
 from sfumato.query.engines.sql.statement import literal
 
 if TYPE_CHECKING:
@@ -109,6 +110,18 @@ def is_lost(fault: BaseException) -> bool:
     """Tells whether a connection is gone, or was refused, so that another one may do."""
     state = getattr(fault, "sqlstate", None) or "08"
     return state[:2] == "08" or state[:3] == "57P"
+
+
+@contextmanager
+def unpaid() -> Iterator[None]:
+    """Says of an outage that it kept data from being opened: nothing was charged for what is looked at inside."""
+    try:
+        yield
+    except RunFailed as fault:
+        why = "a value could not be computed" if fault.outage is None else fault.outage.value
+    else:
+        return
+    raise BadArgument("data", f"on a server that answers while it is opened: {why}", "none")
 
 
 @final

@@ -6,7 +6,6 @@ types.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, final
@@ -24,7 +23,6 @@ VIEWS = ("v", "m")
 MODEST = 300
 """Decimals of at most so many digits before and behind the point are neither too large nor too small for a float."""
 
-KINDS = {"r": "a table", "p": "a partitioned table", "v": "a view", "m": "a materialised view", "f": "a foreign table"}
 
 FIND = """
 SELECT c.oid::int8, n.nspname::text, c.relname::text, c.relkind::text,
@@ -227,8 +225,3 @@ def select_of(table: Table, held: Held) -> str:
     made = listing(f"{making(kind).format(quoted(name))} AS {ours}" for name, (ours, kind, _) in held.columns.items())
     fence = " OFFSET 0" if table.promised or table.kind == "v" else ""
     return f"SELECT {made or '1 AS one'} FROM {table.quoted}{fence}"
-
-
-def without_password(text: str) -> str:
-    """Takes user and password out of an address."""
-    return re.sub("//[^/@]*@", "//", text)
