@@ -7,6 +7,8 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,11 +26,13 @@ from sfumato.query.engines.polars.running import BROKE_OFF, FLAGS
 from sfumato.query.engines.polars.sources import open_source
 from sfumato.query.engines.registry import opener_of
 from sfumato.query.nodes.expressions import Column
+from sfumato.query.nodes.facts import Facts
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.literals import literal
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.relations import Fold, Folded, Owner, PerUnit, Scan, Where
-from sfumato.query.plan.engine_plan import Cells, Rows
+from sfumato.query.plan.engine_plan import Cells, Rows, Term, Total
+from sfumato.query.plan.grids import Grid
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -103,6 +107,39 @@ def test_polars_would_believe_it(tmp_path: Path) -> None:
     for scan in (pl.scan_parquet(file, use_statistics=False), frame.lazy()):
         above = scan.filter(pl.col("n") > 4).collect(engine="streaming", optimizations=FLAGS)
         assert above["n"].to_list() != [5, 9, 7]
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_no_condition_reaches_a_scan(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plans: list[str] = []
+    collect = pl.LazyFrame.collect
+
+    def seen(frame: Any, *, optimizations: Any = None, **options: Any) -> Any:
+        plans.append(frame.explain(optimizations=optimizations))
+        return collect(frame, optimizations=optimizations, **options)
+
+    path = tmp_path / "x.parquet"
+    WRITERS["NaN by polars"](path)
+    with closing(opened(path, small=0)) as engine:
+        monkeypatch.setattr(pl.LazyFrame, "collect", seen)
+        engine.run(QUESTIONS[name])
+    assert all("Parquet SCAN" in plan and "SELECTION" not in plan for plan in plans) and plans
+
+
+def test_sums_do_not_wrap() -> None:
+    """Of numbers that fit into 64 bits; added up within a person, and then over all."""
+    much = 2**40
+    n = Column("n", Kind.INT, Facts((Fraction(-much), Fraction(much))))
+    grid = Grid(-much, much, 0)
+    scan = Scan("t", (U, n), Owner("u"))
+    rows = 3 * 2**20
+    data = {"u": np.arange(rows) % 3, "n": np.full(rows, much)}
+    with closing(opened(pa.table(data), *scan.columns)) as engine:
+        for owner in (Owner("u"), Owner()):
+            (total,) = engine.run(Cells(replace(scan, owner=owner), (), (Total((Term(n, grid),) * 2),))).numbers
+            assert total.tolist() == [rows * much**2]
+            (total,) = engine.run(Cells(replace(scan, owner=owner), (), (Total((Term(n, grid),)),))).numbers
+            assert total.tolist() == [rows * much]
 
 
 def test_what_a_value_is_does_not_hang_on_how_many_rows_are_beside_it() -> None:
