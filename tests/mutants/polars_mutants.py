@@ -20,14 +20,6 @@ POLARS: tuple[Mutant, ...] = (
         audits=(f"{FUZZ}test_every_kind_of_source_gives_the_same_answers[Parquet with flags, in Polars]",),
     ),
     Mutant(
-        name="statistics of files that decide in Polars",
-        trap="C.1 arXiv 2602.17454: NaN injection, by way of minimum and maximum",
-        path=f"{FOLDER}running.py",
-        old="QueryOptFlags(predicate_pushdown=False, join_order",
-        new="QueryOptFlags(predicate_pushdown=True, join_order",
-        killers=(f"{SOURCES}test_no_condition_reaches_a_scan",),
-    ),
-    Mutant(
         name="one group too many in Polars",
         trap="C.2: a bound that is off by one",
         path=f"{FOLDER}ranking.py",
