@@ -9,7 +9,8 @@ PipelineDP on Spark over ours, for 10⁶ rows; the time that 10⁸ rows take wit
 (`linear_…`); and what noise and selection of 10⁷ groups take on Spark, over the plain aggregation (`spark_groups`).
 
 `--part hand --part linear` measures these only; `--engine spark` on this engine only. `--part curves` times every
-engine over rows, groups and columns, fits the cost model of docs/scale.md, and is left out otherwise.
+engine over rows, groups and columns, fits the cost model of docs/scale.md, and is left out otherwise; with
+`--page docs/scale.md` it writes its tables there.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from rich.console import Console
 from rich.table import Table
 
 from contenders.engines.cases import ENGINES, HUNDRED_MILLION, MEMORY
+from contenders.engines.page import Cluster, filled, models, paper
+from contenders.engines.page import curves as curve_lines
 from contenders.engines.preparing import write_visits, write_wide
 from contenders.engines.sizes import HELD_BACK, Point, fitted, points
 from contenders.query.cases import MILLION, TEN_MILLION, Size
@@ -127,15 +130,30 @@ def times_table(contest: Contest) -> Table:
     return table
 
 
-def curves(contest: Contest, console: Console) -> None:
-    """Prints what was measured over sizes, the costs that fit it, and how they foretell the size that is held back."""
-    for engine in ENGINES:
-        measured = {
+def measured_curves(contest: Contest) -> dict[str, dict[Point, float]]:
+    """What was measured over sizes, of each engine that was."""
+    found = {
+        engine: {
             Point(facts["rows"], facts["groups"], facts["columns"]): facts["seconds"]
             for facts in contest.where(kind="curve", contender=engine)
         }
-        if not measured:
-            continue
+        for engine in ENGINES
+    }
+    return {engine: points for engine, points in found.items() if points}
+
+
+def write_page(page: Path, measured: dict[str, dict[Point, float]]) -> None:
+    """Writes the tables of the page; a cluster on paper has the costs of Spark, and stays as it is without them."""
+    parts = {"curves": curve_lines(measured), "models": models(measured)}
+    if "spark" in measured:
+        kept = {point: spent for point, spent in measured["spark"].items() if point.rows != HELD_BACK}
+        parts["paper"] = paper(fitted(kept), Cluster())
+    page.write_text(filled(page.read_text(encoding="utf-8"), parts), encoding="utf-8")
+
+
+def curves(contest: Contest, console: Console) -> None:
+    """Prints what was measured over sizes, the costs that fit it, and how they foretell the size that is held back."""
+    for engine, measured in measured_curves(contest).items():
         model = fitted({point: spent for point, spent in measured.items() if point.rows != HELD_BACK})
         table = Table(
             title=f"{engine}: {model.question:.3f} s + {1e9 * model.row:.0f} ns a row + "
@@ -155,6 +173,7 @@ def options(given: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Compares every engine with the same question by hand there.")
     parser.add_argument("--part", choices=PARTS, action="append", help="measure only this part; several may be given")
     parser.add_argument("--engine", choices=ENGINES, action="append", help="only on this engine")
+    parser.add_argument("--page", type=Path, help="write the tables of --part curves into this page")
     parser.add_argument("--folder", type=Path, help="keep the tables here, and take them from here the next time")
     return parser.parse_args(given)
 
@@ -169,6 +188,8 @@ def main() -> int:
         contest = hold(contenders(folder, parts, engines), console=console, label=label)
     console.print(times_table(contest))
     curves(contest, console)
+    if chosen.page is not None and (measured := measured_curves(contest)):
+        write_page(chosen.page, measured)
     print(ratios_line(figures(contest)))
     return 1 if contest.missing else 0
 

@@ -8,6 +8,7 @@ nothing.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -134,6 +135,18 @@ NAMED_BESIDE: dict[tuple[str, str], str] = {
     ("synth", "polars"): "synthetic rows as frames of Polars",
 }
 
+# Types that one engine alone has: it says SQL's words for them to whoever is above it.
+OWN_TYPES = {"HUGEINT", "UHUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "TIMESTAMPTZ_NS"} | {
+    f"TIMESTAMP_{unit}" for unit in ("S", "MS", "NS")
+}
+
+# What drives an engine, and which folders may load it. (Frames of Polars come from users, and go back to them.)
+PACKAGE_HOMES = {
+    "duckdb": (f"{ENGINES_HOME}/duckdb/", "local/collecting/"),
+    "psycopg": (f"{ENGINES_HOME}/postgres/", "ledger/"),
+    "pyspark": (f"{ENGINES_HOME}/spark/",),
+}
+
 
 def layer_of(path: Path, root: Path) -> str:
     return path.relative_to(root).parts[0].removesuffix(".py")
@@ -201,6 +214,21 @@ def engine_words(file: str, source: str) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
             text = node.value.casefold()
             yield from ((node.lineno, name) for name in ENGINE_NAMES if name in text)
+
+
+def own_types(source: str) -> Iterator[tuple[int, str]]:
+    """Gives the types of one engine alone that the texts of a file's code name, with their lines."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from ((node.lineno, name) for name in OWN_TYPES.intersection(re.findall(r"\w+", node.value)))
+
+
+def homeless(file: str, source: str) -> Iterator[str]:
+    """Says where a file loads what drives an engine and lies in no folder that may."""
+    for line, name in imported(ast.parse(source)):
+        homes = PACKAGE_HOMES.get(name.partition(".")[0], ("",))
+        if not any(file.startswith(home) for home in homes):
+            yield f"line {line}: imports {name}, which is for {' and '.join(homes)}"
 
 
 def in_own_folder(file: str) -> bool:
@@ -325,6 +353,24 @@ def test_no_text_above_the_engines_names_one() -> None:
     assert not faults, "\n".join(faults)
     unused = NAMED_BESIDE.keys() - {excepted(file, name) for file, _, name in named}
     assert not unused, f"exceptions that nothing needs: {unused}"
+
+
+def test_no_text_above_the_engines_names_the_types_of_one() -> None:
+    named = [
+        f"{file}, line {line}: {name}"
+        for file, source in package_files().items()
+        if not file.startswith((f"{ENGINES_HOME}/", "local/collecting/"))  # which keeps reports in tables of its own
+        for line, name in own_types(source)
+    ]
+    assert not named, "\n".join(named)
+    assert list(own_types('TYPES = "INT HUGEINT"')) == [(1, "HUGEINT")]
+
+
+def test_what_drives_an_engine_is_loaded_in_its_folder() -> None:
+    faults = [f"{file}, {fault}" for file, source in package_files().items() for fault in homeless(file, source)]
+    assert not faults, "\n".join(faults)
+    assert list(homeless("session/planner.py", "def late():\n    import duckdb"))
+    assert not list(homeless("query/engines/duckdb/connection.py", "import duckdb"))
 
 
 def test_what_engines_share_is_written_without_them() -> None:

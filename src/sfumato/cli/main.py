@@ -16,6 +16,7 @@ from rich.console import Console
 
 from sfumato.cli.audit import audit
 from sfumato.cli.codebook import app as codebook_app
+from sfumato.cli.compile import compile_question
 from sfumato.cli.exits import code_of, misused, tell
 from sfumato.cli.learn import app as learn_app
 from sfumato.cli.ledger import app as ledger_app
@@ -104,6 +105,7 @@ def teller(story: Story) -> Callable[..., None]:
 
 app.command()(query)
 app.command()(explain)
+app.command("compile")(compile_question)
 app.command()(audit)
 app.add_typer(learn_app, name="learn")
 app.add_typer(synth_app, name="synth")

@@ -16,12 +16,12 @@ MARK = "# FILL: "
 """What a draft puts where a human must say something; a codebook with such a mark is refused."""
 
 TYPE_WORDS = {
-    "int": "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT INT INT2 INT4 INT8",
+    "int": "TINYINT SMALLINT INTEGER BIGINT INT INT2 INT4 INT8",
     "float": "DOUBLE FLOAT REAL FLOAT4 FLOAT8 DECIMAL NUMERIC",
     "str": "VARCHAR TEXT STRING CHAR BPCHAR ENUM UUID",
     "bool": "BOOLEAN BOOL LOGICAL",
     "date": "DATE",
-    "time": "TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS TIMESTAMPTZ TIMESTAMPTZ_NS DATETIME",
+    "time": "TIMESTAMP TIMESTAMPTZ DATETIME",
 }
 """The types of a codebook, and SQL's words for each. An engine with other words says these (`Opener.schema_of`)."""
 

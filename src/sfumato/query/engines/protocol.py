@@ -105,7 +105,13 @@ class Engine(PublicTables, PrivateTables):
 
 
 class Opener(ABC):
-    """How data gets behind an engine. Each folder of an engine has one; `registry.ENGINES` names them."""
+    """How data gets behind an engine. Each folder of an engine has one; `registry.ENGINES` names them.
+
+    ``makes`` is the class of the engines that it opens, so that what they lack can be read without any data.
+    """
+
+    if TYPE_CHECKING:
+        makes: ClassVar[type[Engine]]
 
     @abstractmethod
     def open(self, data: Given, catalog: Catalog) -> Engine:

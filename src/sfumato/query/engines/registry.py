@@ -14,6 +14,7 @@ from sfumato.query.engines.inputs.tables import is_table
 from sfumato.query.engines.protocol import Given, Opener
 from sfumato.query.engines.scratch import Given as Column
 from sfumato.query.engines.scratch import WorksOut
+from sfumato.query.engines.sql.dialect import Dialect
 
 
 @final
@@ -24,7 +25,7 @@ class EngineEntry:
 
     ``opener`` names the `Opener`, which is imported with all that it needs when data is first opened; its settings
     are then those that it has by itself. An engine that can work out SQL over released numbers names what does that:
-    ``scratch``.
+    ``scratch``; one that speaks SQL names its ``dialect``, for those who want to see what it would be asked.
     """
 
     name: str
@@ -33,6 +34,7 @@ class EngineEntry:
     suffixes: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     scratch: str = ""
+    dialect: str = ""
 
     def claims(self, data: Given) -> bool:
         """Tells whether data is this engine's; several tables must all be."""
@@ -48,6 +50,10 @@ class EngineEntry:
         """Imports the opener."""
         return cast(Opener, _imported(self.opener)())
 
+    def words(self) -> Dialect:
+        """Imports the dialect."""
+        return cast(Dialect, _imported(self.dialect))
+
 
 EngineChoice: TypeAlias = str | Opener | None
 """An engine's name; or its opener, with settings; or None: what the data is decides."""
@@ -62,6 +68,7 @@ ENGINES: tuple[EngineEntry, ...] = (
         "duckdb",
         "sfumato.query.engines.duckdb.opening:DuckDB",
         scratch="sfumato.query.engines.duckdb.scratch:worked_out",
+        dialect="sfumato.query.engines.duckdb.dialect:DUCKDB",
     ),
 )
 """The last one opens what no other claims, and its refusals say what can be opened."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 from sfumato.errors import BadArgument
 from sfumato.query.engines.duckdb.column_checks import checked_tables, refuse_columns
 from sfumato.query.engines.duckdb.engine import DuckDBEngine
 from sfumato.query.engines.duckdb.schemas import schema_of
 from sfumato.query.engines.duckdb.sources import open_source
-from sfumato.query.engines.protocol import Given, Opener
+from sfumato.query.engines.protocol import Engine, Given, Opener
 from sfumato.query.nodes.catalog import Catalog
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class DuckDB(Opener):
     >>> DuckDB(memory="4GB", threads=2)
     DuckDB(memory='4GB', threads=2)
     """
+
+    makes: ClassVar[type[Engine]] = DuckDBEngine
 
     memory: str | None = None
     threads: int | None = None

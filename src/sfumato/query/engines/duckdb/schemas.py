@@ -24,13 +24,33 @@ if TYPE_CHECKING:
 NOT_SAID = ""
 """The type of a column of a text file, which has none: to guess one is to look at values."""
 
+OF_SQL = {
+    **dict.fromkeys(("HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), "BIGINT"),
+    **dict.fromkeys(("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), "TIMESTAMP"),
+    "TIMESTAMPTZ_NS": "TIMESTAMPTZ",
+}
+"""Types that DuckDB alone has, and SQL's word for what they are; others have that already."""
+
 
 def schema_of(data: Given, name: str = "data") -> dict[str, dict[str, str]]:
-    """The tables of a file, a pattern or a frame, their columns, and the engine's types of these.
+    """The tables of a file, a pattern or a frame, their columns, and SQL's words for the types of these.
 
     Of a Parquet file its footer is read, of a CSV file its first line, of a database its catalog; of a frame its types.
     A frame is called ``name``; several, in a mapping, are called what they are there.
     """
+    return {
+        table: {column: _in_sql(held) for column, held in columns.items()}
+        for table, columns in _own_schema(data, name).items()
+    }
+
+
+def _in_sql(held: str) -> str:
+    word, bracket, size = held.partition("[")
+    return OF_SQL.get(word, word) + bracket + size
+
+
+def _own_schema(data: Given, name: str) -> dict[str, dict[str, str]]:
+    """The same, in DuckDB's words."""
     if isinstance(data, Mapping) and data and all(map(_is_part, data.values())):
         return {table: _of_part(part, table) for table, part in data.items()}
     if not isinstance(data, str | os.PathLike):
@@ -64,7 +84,7 @@ def _is_part(data: object) -> bool:
 
 def _of_part(data: Given, name: str) -> dict[str, str]:
     """The columns of a table that was given under a name: of a database, those of the table that it has so."""
-    tables = schema_of(data, name)
+    tables = _own_schema(data, name)
     if name not in tables and len(tables) > 1:
         raise BadArgument("data", f"a database with a table {name}", ", ".join(tables))
     return tables[name] if name in tables else next(iter(tables.values()))

@@ -162,7 +162,8 @@ def _corrected(plan: ScaleDown, rows: str, statement: Statement) -> str:
     if all(isinstance(number.tally, Rows | Units) and number.column is None for number in plan.numbers):
         return _added_up(plan, kept, dialect, first=FIRST, most=plan.most)
     big = f"(SELECT {listing(plan.group)} FROM kept WHERE i = {int(plan.most)}) AS big"
-    large = dialect.semi_join.format("kept", big, same("kept", "big", plan.group, dialect))
+    join = dialect.few_join or dialect.semi_join  # one row of each group has that place
+    large = join.format("kept", big, same("kept", "big", plan.group, dialect))
     added = _added_up(plan, "SELECT * FROM kept", dialect, first=FIRST)
     both = _together(plan, added, _scaled(plan, large, dialect, less=True), dialect)
     return f"WITH kept AS {dialect.once} ({kept}) {both}"

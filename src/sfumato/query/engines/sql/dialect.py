@@ -108,6 +108,9 @@ class Dialect:
     """The rows of {0} for which there is a row in {1} such that {2}."""
     anti_join: str
     """The rows of {0} for which there is none."""
+    few_join: str = ""
+    """The same as `semi_join`, where no row of {0} has more than one such row in {1}: for those that do not compare
+    missing values in a subquery."""
     unnest: str = ""
     """The items of a list (0), of a type (1), at most so many (2): each in a row of its own, if there are any."""
     unnest_kept: str = ""

@@ -1,0 +1,1 @@
+-- refused: date_trunc is not written for ClickHouse 24.12 or later: ask without it.

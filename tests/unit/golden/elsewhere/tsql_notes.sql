@@ -1,0 +1,1 @@
+-- refused: SQL Server 2022 or later compares texts without the blanks at their ends, so that only columns with categories are written for it: list the texts that there can be.
