@@ -344,7 +344,9 @@ def test_without_polars_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyP
 
 def test_types_are_in_words_that_a_codebook_is_drafted_from(tmp_path: Path) -> None:
     frame = pl.DataFrame(VALUES).with_columns(at=pl.lit(0).cast(pl.Datetime("ns", "UTC")), tags=pl.concat_list("s"))
+    frame = frame.with_columns(w=pl.col("n").cast(pl.UInt64))
     types = {"u": "BIGINT", "n": "BIGINT", "s": "VARCHAR", "at": "TIMESTAMP WITH TIME ZONE", "tags": "VARCHAR[]"}
+    types["w"] = "BIGINT"
     frame.write_parquet(tmp_path / "x.parquet")
     frame.write_ipc(tmp_path / "x.arrow", compat_level=pl.CompatLevel.oldest())
     for data in (frame, frame.lazy(), tmp_path / "x.parquet", tmp_path / "x.arrow"):
