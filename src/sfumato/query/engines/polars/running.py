@@ -11,6 +11,10 @@ FLAGS = pl.QueryOptFlags(predicate_pushdown=False, join_order=False, row_estimat
 
 BROKE_OFF = "Polars broke off. Why is not shown: it could tell something about the data."
 
+BATCH, PLAIN = 1 << 16, pl.CompatLevel.oldest()
+"""How files are written: in pieces of one size, and texts one behind the other, so that the same rows are the same
+bytes, however they came."""
+
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
@@ -32,7 +36,7 @@ def collected(frame: pl.LazyFrame, *, streaming: bool = True) -> pl.DataFrame:
 def sunk(frame: pl.LazyFrame, path: str) -> bool:
     """Writes the rows of somebody's frame to a file, as they come; tells whether that succeeded."""
     try:
-        frame.sink_ipc(path, engine="streaming", optimizations=FLAGS)
+        frame.sink_ipc(path, engine="streaming", optimizations=FLAGS, record_batch_size=BATCH, compat_level=PLAIN)
     except (Exception, pl.exceptions.PanicException):  # whatever there is in a plan, what it says is not shown
         return False
     return True
