@@ -27,7 +27,8 @@ from tests.reference.laws import Compute
 from tests.reference.worlds import World
 
 from sfumato.query.engines.duckdb.engine import DuckDBEngine
-from sfumato.query.engines.duckdb.sources import SMALL, open_source
+from sfumato.query.engines.duckdb.sources import open_source
+from sfumato.query.engines.inputs.files import SMALL
 from sfumato.query.engines.polars.engine import PolarsEngine
 from sfumato.query.engines.polars.sources import open_source as open_in_polars
 from sfumato.query.nodes.relations import Scan

@@ -67,7 +67,7 @@ POLARS: tuple[Mutant, ...] = (
         path=f"{FOLDER}identity.py",
         old="one.cast(FLOAT) + 0.0",
         new="one.cast(FLOAT).round() + 0.0",
-        killers=(f"{LAWS}test_it_agrees_whose_a_row_is[0]",),
+        killers=(f"{SOURCES}test_people_are_told_apart_exactly[frame-5]",),
     ),
     Mutant(
         name="the words of Polars",

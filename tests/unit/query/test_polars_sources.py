@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.unit.query.test_identity import HELD, TEXTS, catalog
 from tests.unit.query.test_parquet_cells import CELLS, COLUMNS, QUESTIONS, WRITERS, held, plain
 
 import sfumato as sf
@@ -31,7 +33,7 @@ from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.literals import literal
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.relations import Fold, Folded, Owner, PerUnit, Scan, Where
-from sfumato.query.plan.engine_plan import Cells, Rows, Term, Total
+from sfumato.query.plan.engine_plan import Bound, Cells, Rows, Term, Total, Units
 from sfumato.query.plan.grids import Grid
 
 pa = pytest.importorskip("pyarrow")
@@ -185,6 +187,52 @@ def test_times_in_96_bits_are_read_in_all_years(tmp_path: Path) -> None:
     for small in (0, SMALL):
         with closing(opened(tmp_path / "x.parquet", at, small=small)) as engine:
             assert engine.rows(Scan("t", (at,)))["at"] == times.to_pylist()
+
+
+# Who is who
+
+IDS: list[tuple[Any, str, int]] = [
+    (TEXTS, "int", 6),
+    (TEXTS, "float", 6),
+    (pl.Series([2**53, 2**53 + 1, 2**53]), "float", 2),
+    (pl.Series([2**64 - 1, 2**64 - 2], dtype=pl.UInt64), "float", 2),
+    (pl.Series(["0.1", "0.10000000000000000001"]).str.to_decimal(scale=20), "float", 2),
+    (pl.Series([1.0, 1.4, 1.0, -0.0, 0.0, math.nan, math.inf, -math.inf, None]), "int", 5),
+    (pl.Series([1, 2]).cast(pl.Datetime("ns")), "time", 2),
+    (pl.Series([7, 7, 8]).cast(pl.Datetime("ms")), "date", 2),
+    (pl.Series(["2024-01-01T09:00", "2024-01-01 09:00:00", "2024-01-01", "2024/1/1", "x", "NA"]), "date", 3),
+    (pl.Series(["2024-01-01T09:00:00.0000001", "2024-01-01T09:00:00.0000002"]), "time", 2),
+    (pl.Series(["a", "b", "a", None], dtype=pl.Categorical), "str", 2),
+    (["\ud800", "\ud801", "\ud800", "a", object(), None], "str", 3),
+    ([2**70, 2**70 + 1, 1, 1.0, "1", True, None], "int", 4),
+]
+
+
+@pytest.mark.parametrize(("ids", "type_", "many"), IDS, ids=range(len(IDS)))
+@pytest.mark.parametrize("lazy", [False, True], ids=["frame", "lazy"])
+def test_people_are_told_apart_exactly(ids: Any, type_: str, many: int, lazy: bool) -> None:
+    known = catalog(type_)
+    table: Any = {"u": ids, "x": ["a"] * len(ids)}
+    if lazy:  # which hold what has a type
+        table = pl.LazyFrame(table, strict=False) if ids is TEXTS or isinstance(ids, pl.Series) else table
+    data = {"visits": table, "people": {"u": [], "k": []}, "orders": {"k": []}}
+    with closing(open_source(data, known)) as engine:
+        made = engine.run(Cells(known.table("visits"), (), (Units(), Rows()), Bound(rows=1)))
+    assert [int(column[0]) for column in made.numbers] == [many, many]
+
+
+@pytest.mark.parametrize("one", HELD)
+@pytest.mark.parametrize("other", HELD)
+def test_tables_may_hold_ids_and_keys_in_different_types(one: str, other: str) -> None:
+    known = catalog("int")
+    data = {
+        "visits": {"u": HELD[one]([1, 2, 3, 2**40]), "x": ["a"] * 4},
+        "people": {"u": HELD[other]([1, 2, 7]), "k": HELD[one]([10, 20, 30])},
+        "orders": {"k": HELD[other]([10, 10, 20, 40])},
+    }
+    with closing(open_source(data, known)) as engine:
+        counted = engine.run(Cells(known.table("orders"), (), (Rows(), Units()))).numbers
+    assert [column.tolist() for column in counted] == [[3], [2]]
 
 
 # Lazy frames, and versions

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar
 
 import polars as pl
+
+Tried = TypeVar("Tried")
 
 FLAGS = pl.QueryOptFlags(predicate_pushdown=False, join_order=False, row_estimate=False, pre_partition_hive=False)
 """What is left on looks at the text of a plan alone: which columns are needed, which parts of it are alike."""
@@ -30,6 +33,15 @@ def collected(frame: pl.LazyFrame, *, streaming: bool = True) -> pl.DataFrame:
             return frame.collect(engine=engine, optimizations=FLAGS)
         except FAILURES:
             pass
+    raise RuntimeError(BROKE_OFF)
+
+
+def quietly(run: Callable[[], Tried]) -> Tried:
+    """What something gives that makes frames and runs them. Where Polars fails, the text of the error is ours."""
+    try:
+        return run()
+    except FAILURES:
+        pass
     raise RuntimeError(BROKE_OFF)
 
 
