@@ -9,7 +9,7 @@ import math
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,13 +20,15 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from tests.reference.duck import answers, tables
 from tests.reference.interpreter import Answers
 from tests.reference.laws import Compute
 from tests.reference.worlds import World
 
 from sfumato.query.engines.duckdb.engine import DuckDBEngine
-from sfumato.query.engines.duckdb.sources import SMALL, open_source
+from sfumato.query.engines.duckdb.sources import open_source
+from sfumato.query.engines.inputs.files import SMALL
 from sfumato.query.engines.polars.engine import PolarsEngine
 from sfumato.query.engines.polars.sources import open_source as open_in_polars
 from sfumato.query.nodes.relations import Scan
@@ -257,6 +259,16 @@ POLARS = {
 """Kinds of source that Polars opens: those that it reads in a way of its own."""
 
 KINDS |= {f"{name}, in Polars": replace(kind, opens="Polars") for name, kind in POLARS.items()}
+
+DAILY = ("lazy frame", "CSV with", "Parquet by polars", "Parquet with flags", "Parquet, after")
+NIGHTLY = [name for name, kind in KINDS.items() if kind.opens == "Polars" and not name.startswith(DAILY)]
+"""What is opened in Polars, too, and read there as some other kind is."""
+
+
+def parted(kinds: Iterable[str]) -> list[Any]:
+    """Gives kinds, of which some are for the night."""
+    return [pytest.param(one, marks=pytest.mark.nightly) if one in NIGHTLY else one for one in kinds]
+
 
 OTHER_TYPED = ("Arrow", "polars", "lazy", "frame with flags")
 TYPED = [

@@ -14,8 +14,9 @@ from tests.fuzz.plans import HUGE, nasty_case, stays_close
 from tests.reference.choices import Seeded
 from tests.reference.duck import computed
 from tests.reference.interpreter import Reference
-from tests.reference.laws import interpreted_by
+from tests.reference.laws import Compute, interpreted_by
 from tests.reference.plans import case
+from tests.reference.polar import computed as computed_in_polars
 from tests.reference.worlds import PERSON, Held, World
 from tests.reference.wrong import LESS_PRIVATE
 
@@ -30,10 +31,18 @@ def test_random_plans(part: int) -> None:
         stays_close(choices, nasty_case(choices), computed)
 
 
-def test_texts_of_a_megabyte() -> None:
-    for seed in range(8):
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.nightly) for part in range(1, 6))])
+def test_random_plans_in_polars(part: int) -> None:
+    for seed in range(part * 8, part * 8 + 8):
+        choices = Seeded(900_000 + seed)
+        stays_close(choices, nasty_case(choices), computed_in_polars)
+
+
+@pytest.mark.parametrize("compute", [computed, computed_in_polars], ids=["DuckDB", "Polars"])
+def test_texts_of_a_megabyte(compute: Compute) -> None:
+    for seed in range(8 if compute is computed else 2):
         choices = Seeded(600_000 + seed)
-        stays_close(choices, nasty_case(choices, huge=True), computed, most=1)
+        stays_close(choices, nasty_case(choices, huge=True), compute, most=1)
 
 
 # Whole questions, with the bounds that the planner declares.
@@ -62,6 +71,11 @@ def table_of(rows: list[dict[str, Any]]) -> World:
 @NAMED
 def test_questions_on_nasty_tables(name: str) -> None:
     assert obeys(ready_for(name), [nasty_pair(seed) for seed in range(5)], computed)
+
+
+@NAMED
+def test_questions_on_nasty_tables_in_polars(name: str) -> None:
+    assert obeys(ready_for(name), [nasty_pair(seed) for seed in range(5, 7)], computed_in_polars)
 
 
 # One person with a million rows.
@@ -98,10 +112,16 @@ def crowds() -> Sequence[tuple[World, World]]:
     return [(crowded(MILLION), crowded(0))]
 
 
-@pytest.mark.parametrize("name", ["count", "groups", "join", "people", "sum", "totals", "values", "within"])
-def test_one_person_with_a_million_rows(name: str, crowds: Sequence[tuple[World, World]]) -> None:
+CROWDED = [
+    *((computed, name) for name in ("count", "groups", "join", "people", "sum", "totals", "values", "within")),
+    *((computed_in_polars, name) for name in ("groups", "join", "values")),
+]
+
+
+@pytest.mark.parametrize(("compute", "name"), CROWDED, ids=range(len(CROWDED)))
+def test_one_person_with_a_million_rows(compute: Compute, name: str, crowds: Sequence[tuple[World, World]]) -> None:
     ready = ready_for(name)
-    reached = farthest(ready, crowds, computed)
+    reached = farthest(ready, crowds, compute)
     for found, most in zip(reached, declared(ready), strict=True):
         for tally, (l1, l2) in found.items():
             assert l1 <= most[tally][0] and l2 <= most[tally][1]

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from tests.fuzz.plans import as_declared, nasty_case, stays_close
-from tests.fuzz.sources import KINDS, TYPED, computed_from, opened
+from tests.fuzz.sources import KINDS, TYPED, computed_from, opened, parted
 from tests.reference.choices import Seeded
 from tests.reference.duck import answers
 from tests.reference.interpreter import Answers, ByValue, Reference
@@ -26,12 +26,12 @@ from sfumato.query.nodes.relations import Owner, Scan, Where
 from sfumato.query.plan.engine_plan import Bound, Cells, Rows, Term, Total, Units
 from sfumato.query.plan.grids import float_grid
 
-EVERY = pytest.mark.parametrize("kind", KINDS)
+EVERY = pytest.mark.parametrize("kind", parted(KINDS))
 
 # Random plans on random tables
 
 
-@pytest.mark.parametrize("kind", TYPED)
+@pytest.mark.parametrize("kind", parted(TYPED))
 def test_random_plans_on_every_kind_of_source(kind: str) -> None:
     for seed in range(3):
         choices = Seeded(700_000 + seed)

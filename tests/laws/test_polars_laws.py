@@ -1,5 +1,5 @@
-"""Laws of queries on Polars: it agrees with the reference interpreter, no unit moves its numbers by more than it may, and
-neither the order of rows nor how they are cut into pieces changes anything."""
+"""Laws of queries on Polars: it agrees with the reference interpreter, no unit moves its numbers by more than it may,
+and neither the order of rows nor how they are cut into pieces changes anything."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from tests.mutants.mutant import Mutant
 from tests.mutants.network_mutants import NETWORKS
 from tests.mutants.neural_mutants import NEURAL
 from tests.mutants.postgres_mutants import POSTGRES
+from tests.mutants.polars_mutants import POLARS
 from tests.mutants.trainings import TRAINING
 
 RANDOMNESS = (
@@ -1057,7 +1058,7 @@ QUERIES = (
     Mutant(
         name="bounds that a negative divisor turns round",
         trap="C.2 #2949: facts of columns",
-        path="query/engines/sql/expressions.py",
+        path="query/engines/sizes.py",
         old=" as by))) if by > 0:",
         new=" as by))) if by:",
         killers=("tests/unit/test_found_by_mutants.py::test_bounds_follow_what_is_done_to_a_column",),
@@ -1273,6 +1274,7 @@ FAMILIES: tuple[tuple[Mutant, ...], ...] = (
     NETWORKS,
     LOCAL,
     POSTGRES,
+    POLARS,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(mutant for family in FAMILIES for mutant in family)
 FIRST: tuple[Mutant, ...] = tuple(family[0] for family in FAMILIES)

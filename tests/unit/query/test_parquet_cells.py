@@ -21,7 +21,8 @@ from tests.profiles import examples
 from sfumato.errors import BadArgument
 from sfumato.query.engines.duckdb.dialect import DUCKDB
 from sfumato.query.engines.duckdb.engine import DuckDBEngine
-from sfumato.query.engines.duckdb.sources import SMALL, open_source
+from sfumato.query.engines.duckdb.sources import open_source
+from sfumato.query.engines.inputs.files import SMALL
 from sfumato.query.engines.sql.cells import statement_of
 from sfumato.query.engines.sql.relations import Relations
 from sfumato.query.engines.sql.statement import Statement

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar, final
+from typing import Any, ClassVar, final
 from weakref import finalize
 
 import numpy as np
@@ -34,7 +34,7 @@ from sfumato.query.engines.polars.held import Held
 from sfumato.query.engines.polars.marginals import counted
 from sfumato.query.engines.polars.ranking import Hashing
 from sfumato.query.engines.polars.relations import Relations
-from sfumato.query.engines.polars.running import collected
+from sfumato.query.engines.polars.running import Tried, collected, quietly
 from sfumato.query.engines.polars.schemas import word
 from sfumato.query.engines.polars.scope import ONE, TYPES, Names, Scope, chosen
 from sfumato.query.engines.protocol import Engine
@@ -45,8 +45,6 @@ from sfumato.query.plan.engine_plan import Cells, Computed, Marginals, Rows
 
 VERSION_DIGITS = 32
 """The number of hexadecimal digits that name a version of data."""
-
-Tried = TypeVar("Tried")
 
 
 @final
@@ -113,7 +111,7 @@ class PolarsEngine(Engine):
     def _tried_empty(self, run: Callable[[], Tried]) -> Tried:
         """What something gives on the tables without rows; refuses what cannot run there."""
         try:
-            return run()
+            return quietly(run)
         except SfumatoError:
             raise
         except (RuntimeError, ValueError, OverflowError, MemoryError):  # among them RecursionError and UnicodeError
@@ -132,11 +130,11 @@ class PolarsEngine(Engine):
     def _settled(self, run: Callable[[], Tried]) -> Tried:
         """What something gives; where it fails, on tables of which no cell can make it fail."""
         try:
-            return run()
+            return quietly(run)
         except RuntimeError:
             if not self._settle():
                 raise
-        return run()
+        return quietly(run)
 
     def _settle(self) -> bool:
         """Makes tables such that no cell of theirs makes a question fail; tells whether any was not so before."""
@@ -158,6 +156,11 @@ class PolarsEngine(Engine):
         return Computed(numbers, places, inner=inner)
 
     def images(
+        self, made: Sequence[Expression], leaves: Sequence[tuple[Column, Sequence[Value]]]
+    ) -> tuple[tuple[Value, ...], ...]:
+        return quietly(lambda: self._images(made, leaves))
+
+    def _images(
         self, made: Sequence[Expression], leaves: Sequence[tuple[Column, Sequence[Value]]]
     ) -> tuple[tuple[Value, ...], ...]:
         frame = pl.LazyFrame({ONE: [1]})

@@ -194,11 +194,11 @@ def _scanned(file: Path, names: list[str], held: Held) -> pl.LazyFrame:
     return scan.select(_own(unflagged(one, types[one]), types[one], held.columns[one][1]) for one in names)
 
 
-def _own(column: pl.Expr, found: pl.DataType, held: pl.DataType) -> pl.Expr:
+def _own(column: pl.Expr, noted: pl.DataType, held: pl.DataType) -> pl.Expr:
     """A column by Parquet's own type, where Polars goes by what Arrow's writers noted of theirs (words, durations)."""
-    if found == held:
+    if noted == held:
         return column
-    return column.to_physical().cast(held) if isinstance(found, pl.Duration) else column.cast(held, strict=False)
+    return column.to_physical().cast(held) if isinstance(noted, pl.Duration) else column.cast(held, strict=False)
 
 
 def unflagged(name: str, held: pl.DataType) -> pl.Expr:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from sfumato.errors import BadArgument, MissingExtra
-from sfumato.query.engines.protocol import Given, Opener
+from sfumato.query.engines.protocol import Engine, Given, Opener
 from sfumato.query.nodes.catalog import Catalog
 
 if TYPE_CHECKING:
@@ -36,6 +36,14 @@ class Polars(Opener):
     def __post_init__(self) -> None:
         if type(self.streaming) is not bool:
             raise BadArgument("streaming", "True or False", self.streaming)
+
+    @property
+    def makes(self) -> type[Engine]:  # type: ignore[override]  # Polars is loaded when somebody asks, and not before
+        """The class of the engines that it opens."""
+        _needed()
+        from sfumato.query.engines.polars.engine import PolarsEngine
+
+        return PolarsEngine
 
     def open(self, data: Given, catalog: Catalog) -> PolarsEngine:
         _needed()

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar
 
 import polars as pl
+
+Tried = TypeVar("Tried")
 
 FLAGS = pl.QueryOptFlags(predicate_pushdown=False, join_order=False, row_estimate=False, pre_partition_hive=False)
 """What is left on looks at the text of a plan alone: which columns are needed, which parts of it are alike."""
 
 BROKE_OFF = "Polars broke off. Why is not shown: it could tell something about the data."
+
+BATCH, PLAIN = 1 << 16, pl.CompatLevel.oldest()
+"""How files are written: in pieces of one size, and texts one behind the other, so that the same rows are the same
+bytes, however they came."""
 
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
@@ -29,18 +36,27 @@ def collected(frame: pl.LazyFrame, *, streaming: bool = True) -> pl.DataFrame:
     raise RuntimeError(BROKE_OFF)
 
 
-def sunk(frame: pl.LazyFrame, path: str) -> bool:
-    """Writes the rows of a frame to a file, as they come; tells whether that succeeded."""
+def quietly(run: Callable[[], Tried]) -> Tried:
+    """What something gives that makes frames and runs them. Where Polars fails, the text of the error is ours."""
     try:
-        frame.sink_ipc(path, engine="streaming", optimizations=FLAGS)
+        return run()
     except FAILURES:
+        pass
+    raise RuntimeError(BROKE_OFF)
+
+
+def sunk(frame: pl.LazyFrame, path: str) -> bool:
+    """Writes the rows of somebody's frame to a file, as they come; tells whether that succeeded."""
+    try:
+        frame.sink_ipc(path, engine="streaming", optimizations=FLAGS, record_batch_size=BATCH, compat_level=PLAIN)
+    except (Exception, pl.exceptions.PanicException):  # whatever there is in a plan, what it says is not shown
         return False
     return True
 
 
 def schema_of_frame(frame: pl.LazyFrame) -> dict[str, Any] | None:
-    """The columns of a frame and their types, without looking at a value; None where it has none."""
+    """The columns of somebody's frame and their types, without looking at a value; None where it has none."""
     try:
         return dict(frame.collect_schema())
-    except FAILURES:
+    except (Exception, pl.exceptions.PanicException):
         return None

@@ -235,10 +235,11 @@ class Opening:
         if self.look is not None:
             self.look(name, scan, held, rows, lost)
         if parse:
-            held, rows = self._parsed(name, held, rows)
+            own = {one.name for one in scan.columns if one.unit is not None}
+            held, rows = self._parsed(held, rows, own | self.keys.get(name, set()))
         self.held[name], self.frames[name] = held, rows
 
-    def _parsed(self, name: str, held: Held, rows: pl.LazyFrame) -> tuple[Held, pl.LazyFrame]:
+    def _parsed(self, held: Held, rows: pl.LazyFrame, keys: set[str]) -> tuple[Held, pl.LazyFrame]:
         """Reads texts once, by the codebook's kinds; ids and keys get a column with their exact values beside them."""
         scope, made, exact, columns = Scope(Names()), {}, dict[str, str | None](), dict(held.columns)
         for theirs, (ours, kept_as, kind) in held.columns.items():
@@ -247,7 +248,7 @@ class Opening:
             written = held.written.get(theirs, "")
             made[ours] = of_text(column(ours), kind, scope, written).made
             exact[theirs] = None
-            if theirs in self.keys.get(name, ()):
+            if theirs in keys:
                 exact[theirs] = f"e{ours}"
                 made[f"e{ours}"] = named_text(column(ours), kind, scope, written).made
             columns[theirs] = (ours, TYPES[kind], kind)

@@ -17,7 +17,7 @@ from sfumato.query.engines.polars.scope import Names, chosen
 from sfumato.query.engines.polars.source import Source, numbered
 from sfumato.query.nodes.relations import Folded, Placed, Placing, Windowed
 
-NEW, PEERS = "new_", "peers_"
+NEW, PEERS, PART = "new_", "peers_", "part_"
 
 
 def windowed(window: Windowed, below: Source, names: Names) -> Source:
@@ -36,11 +36,13 @@ def windowed(window: Windowed, below: Source, names: Names) -> Source:
         plans.append(plan)
     rows = chosen(scope.over(below.frame), {**made, **ordered}, below.columns)
     ties = list(below.fields.values())
-    down = [descends for _, descends in window.order] + [False] * len(ties)
-    if ordered or ties:
-        rows = rows.sort([*ordered, *ties], descending=down, nulls_last=True)
     parts = [*below.identity, *(name for name in made if name.startswith("k"))]
-    looked = Ordered(rows, parts, list(ordered)).with_peers()
+    down = [False] * len(parts) + [descends for _, descends in window.order] + [False] * len(ties)
+    rows = rows.sort([*parts, *ordered, *ties], descending=down, nulls_last=True)
+    # Parts lie one behind the other now, and get numbers: to look up a number is quicker than to look up a part.
+    starts = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift()) for name in parts)
+    rows = rows.with_columns(starts.cast(pl.UInt32).cum_sum().alias(PART))
+    looked = Ordered(rows, [PART], list(ordered)).with_peers()
     for place, (one, plan) in enumerate(zip(window.added, plans, strict=True)):
         match one, plan:
             case Placed(), _:
@@ -68,9 +70,8 @@ class Ordered:
         """The same with the number of each row's peers, from 1 in each part; without an order all are peers."""
         if not self.order:
             return Ordered(self.rows.with_columns(pl.lit(True).alias(NEW), pl.lit(1).alias(PEERS)), self.parts, [])
-        first = pl.int_range(pl.len()).over(self.parts) == 0
-        differs = [pl.col(name).ne_missing(pl.col(name).shift().over(self.parts)) for name in self.order]
-        rows = self.rows.with_columns(pl.any_horizontal(first, *differs).alias(NEW))
+        differs = [pl.col(name).ne_missing(pl.col(name).shift()) for name in (*self.parts, *self.order)]
+        rows = self.rows.with_columns(pl.any_horizontal(differs).alias(NEW))
         rows = rows.with_columns(pl.col(NEW).cast(pl.Int64).cum_sum().over(self.parts).alias(PEERS))
         return Ordered(rows, self.parts, self.order)
 
