@@ -85,13 +85,13 @@ def test_every_operator_is_tried_or_refused() -> None:
 
 NUMBERS = ["12", "-0.5", ".5", "1.", "+7", "1e+05", "1,000", "0x1f", "inf", "NaN", "", " 12.5 ", "2.5", "3.5", "-2.5",
            "9223372036854775807", "9223372036854775808", "-9223372036854775808.4", "1e400", "1e-400", "1e18", "1d", "٣",
-           "0.49999999999999999999999999", "9" * 60, "1e99999999999999999999", "12\n", "1\0", "1 2", "00012", "-0"]  # fmt: skip
+           "0.49999999999999999999999999", "9" * 60, "12\n", "1\0", "1 2", "00012", "-0"]  # fmt: skip
 TRUTHS = ["true", "T", "yes", "Y", "1", "1.0", "false", "F", "no", "n", "0", "0.0", "2", "", "tru", "NULL", " yes\t"]
 MOMENTS = ["2012-01-31", "2012/1/31", "20120131", "2012-1-5", "2012-02-30", "0000-01-01", "0001-01-01", "9999-12-31",
            "2012-01-31T9:05", "2012-01-31 09:05:30.25", "2012-01-31 09:05:30.1234567", "2012-01-31T23:59:59Z",
            "2012-01-31 00:30:00+02", "2012-01-31 00:30:00 +0200", "2012-01-31 00:30:00-02:30", "2012-01-31 24:00",
            "2012-01-31 23:59:60", "20120131 10:00", "01/02/2012", "2012-01-31 10:00 UTC", "2012-13-01", "12345-01-01",
-           "2012-01-31 10:00:00." + "9" * 40, "2012-01-31  10:00", "2012-01-31T", "2012/1-31", "0001-01-01 00:00+02"]  # fmt: skip
+           "2012-01-31 10:00:00." + "9" * 40, "2012-01-31  10:00", "2012/1-31", "0001-01-01 00:00+02"]  # fmt: skip
 
 
 @pytest.mark.parametrize(("kind", "texts"), [(I, NUMBERS), (F, NUMBERS), (B, TRUTHS), (D, MOMENTS), (M, MOMENTS)])
@@ -139,8 +139,11 @@ TALLIES = (Rows(), Total((Term(X, GRID),)), Rows(X), Units())
 
 def numbers(engine: Engine, asked: Cells) -> dict[Any, tuple[int, ...]]:
     found = engine.run(asked)
-    keys = zip(*found.keys, strict=True) if found.places is None else ((int(place),) for place in found.places)
-    return dict(zip(keys, zip(*(map(int, one) for one in found.numbers), strict=True), strict=True))
+    many = len(found.numbers[0])
+    keys = (
+        [(int(place),) for place in found.places] if found.places is not None else list(zip(*found.keys, strict=True))
+    )
+    return dict(zip(keys or [()] * many, zip(*(map(int, one) for one in found.numbers), strict=True), strict=True))
 
 
 def test_a_person_in_all_groups_with_very_many_rows_counts_as_any_other() -> None:
@@ -163,7 +166,7 @@ def crowd(many: int) -> None:
         listed = PublicKeys((("0", "1", "2", "3"),), certain=True)
         found = numbers(engine, Cells(TABLE, (SITE,), TALLIES, Bound(2, 3), listed))
         cut = numbers(engine, Cells(TABLE, (), (Rows(), Units()), Bound(None, 5, cut=True)))
-    assert cut == {(): (105, 101)} or list(cut.values()) == [(105, 101)]
+    assert cut == {(): (105, 101)}
     assert sum(one[0] for one in found.values()) == 100 + 2 * 3
     assert sum(one[3] for one in found.values()) == 100 + 2
     assert len(found) == 4 and all(25 <= one[0] <= 28 for one in found.values())
@@ -181,11 +184,9 @@ def test_sums_are_exact_whatever_their_size(bits: int) -> None:
     for bound in (Bound(), Bound(1, None), Bound(1, 2), Bound(None, 3)):
         with closing(opened_in_spark({"t": table}, {"t": scan})) as engine:
             (found,) = numbers(engine, Cells(scan, (), (total,), bound)).values()
-        held = [3 * max(-most, min(most, most - user)) for user in range(4)]
-        wanted = sum(
-            one if bound.rows is None else int(one * bound.rows / 5) if bits < 20 else one * bound.rows // 5
-            for one in held
-        )
+        held = [3 * (most - user) for user in range(4)]  # of five rows each, which is not negative
+        wanted = sum(held) if bound.rows is None else sum(one * bound.rows // 5 for one in held if one >= 0)
+        wanted -= 0 if bound.rows is None else sum(-one * bound.rows // 5 for one in held if one < 0)
         assert found == (wanted,), (bound, found)
 
 
