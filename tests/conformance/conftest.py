@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from tests.examples.engines import ENGINES, SLOW, Opening
 
-
 PARAMETERS = [pytest.param(name, marks=[pytest.mark.nightly] * (name in SLOW)) for name in ENGINES]
 
 

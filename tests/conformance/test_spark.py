@@ -198,8 +198,9 @@ def test_every_type_is_read_as_the_page_says(tmp_path: Any) -> None:
     frame = session.sql(
         "SELECT 1 AS user, 2.5F AS f, 2.5BD AS exact, double('NaN') AS nan, double('-Infinity') AS inf, -0.0D AS zero,"
         " TIMESTAMP '2024-01-01 00:00:00 America/New_York' AS at, TIMESTAMP_NTZ '2024-01-01 00:00:00' AS local,"
-        " DATE '2024-02-29' AS day, array('a', NULL) AS tags, 'A' COLLATE UTF8_LCASE AS word, 3Y AS tiny, X'61' AS bytes,"
-        " CAST(X'61ff' AS STRING) AS broken, date_add(DATE '9999-12-31', 1) AS late, TRUE AS flag, map(1, 2) AS pairs"
+        " DATE '2024-02-29' AS day, array('a', NULL) AS tags, 'A' COLLATE UTF8_LCASE AS word, 3Y AS tiny,"
+        " X'61' AS bytes, CAST(X'61ff' AS STRING) AS broken, date_add(DATE '9999-12-31', 1) AS late, TRUE AS flag,"
+        " map(1, 2) AS pairs"
     )
     kinds = {"f": I, "exact": I, "nan": F, "inf": F, "zero": F, "at": M, "local": M, "day": D, "word": T, "tiny": I}
     kinds |= {"broken": T, "late": D, "flag": B}

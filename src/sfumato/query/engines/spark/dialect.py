@@ -121,7 +121,8 @@ OPERATORS = {
     "periods year": "(CAST(year({0}) AS BIGINT) - 1)",
     "periods decade": "(CAST(year({0}) AS BIGINT) div 10)",
     **{
-        f"shift {unit}": f"timestampadd({unit.upper()}, CASE WHEN {{1}} BETWEEN -{most} AND {most} THEN {{1}} END, {{0}})"
+        f"shift {unit}": f"timestampadd({unit.upper()},"
+        f" CASE WHEN {{1}} BETWEEN -{most} AND {most} THEN {{1}} END, {{0}})"
         for unit, most in SHIFTS.items()
     },
     "to_date": "CAST({0} AS DATE)",
