@@ -24,10 +24,11 @@ from tests.reference.worlds import world
 
 from sfumato.errors import BadArgument
 from sfumato.query.engines.protocol import Engine
-from sfumato.query.engines.spark.dialect import LACKS
+from sfumato.query.engines.spark.dialect import LACKS, SPARK
+from sfumato.query.engines.sql.dialect import LARGEST, LIMB
 from sfumato.query.nodes.expressions import Column, Expression, Literal
 from sfumato.query.nodes.facts import Facts
-from sfumato.query.nodes.kinds import Kind, Value
+from sfumato.query.nodes.kinds import MOST_INT, MOST_ROWS, Kind, Value
 from sfumato.query.nodes.operators import OPERATORS, call
 from sfumato.query.nodes.relations import Owner, Scan
 from sfumato.query.plan.engine_plan import Bound, Cells, PublicKeys, Rows, Term, Total, Units
@@ -97,7 +98,8 @@ MOMENTS = ["2012-01-31", "2012/1/31", "20120131", "2012-1-5", "2012-02-30", "000
 @pytest.mark.parametrize(("kind", "texts"), [(I, NUMBERS), (F, NUMBERS), (B, TRUTHS), (D, MOMENTS), (M, MOMENTS)])
 def test_texts_read_as_the_page_says(engine: Engine, kind: Kind, texts: list[str]) -> None:
     column = Column("t", T)
-    found = dict(engine.images([column, call(f"to_{WORDS[kind]}", column)], [(column, tuple(texts))]))
+    pairs = engine.images([column, call(f"to_{WORDS[kind]}", column)], [(column, tuple(texts))])
+    found = {str(text): value for text, value in pairs}
     expected = {text: read(text, kind) for text in texts}
     assert {text: (found[text], type(found[text])) for text in texts} == {
         text: (value, type(value)) for text, value in expected.items()
@@ -184,10 +186,18 @@ def test_sums_are_exact_whatever_their_size(bits: int) -> None:
     for bound in (Bound(), Bound(1, None), Bound(1, 2), Bound(None, 3)):
         with closing(opened_in_spark({"t": table}, {"t": scan})) as engine:
             (found,) = numbers(engine, Cells(scan, (), (total,), bound)).values()
-        held = [3 * (most - user) for user in range(4)]  # of five rows each, which is not negative
+        held = [3 * max(most - user, -most) for user in range(4)]  # of five rows each
         wanted = sum(held) if bound.rows is None else sum(one * bound.rows // 5 for one in held if one >= 0)
         wanted -= 0 if bound.rows is None else sum(-one * bound.rows // 5 for one in held if one < 0)
         assert found == (wanted,), (bound, found)
+
+
+def test_limbs_have_room_for_the_rows_of_any_table() -> None:
+    """No test has so many rows: the rule is checked at its edges."""
+    assert SPARK.parts_of_sum("v", 2**22) == ["coalesce(sum(v), 0L)"]
+    assert len(SPARK.parts_of_sum("v", 2**23)) == len(SPARK.parts_of_sum("v", LARGEST - 1)) == 2
+    assert SPARK.parts_of_sum("v", LARGEST) == SPARK.parts_of_sum("v", None) == [SPARK.wide_sum.format("v")]
+    assert (LARGEST >> LIMB) * MOST_ROWS + MOST_ROWS <= MOST_INT and 2**LIMB * MOST_ROWS <= MOST_INT + 1
 
 
 # What Spark holds

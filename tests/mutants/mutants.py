@@ -11,6 +11,7 @@ from tests.mutants.local_mutants import LOCAL
 from tests.mutants.mutant import Mutant
 from tests.mutants.network_mutants import NETWORKS
 from tests.mutants.neural_mutants import NEURAL
+from tests.mutants.spark_mutants import SPARK
 from tests.mutants.trainings import TRAINING
 
 RANDOMNESS = (

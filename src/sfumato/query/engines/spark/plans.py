@@ -74,7 +74,9 @@ def _remote(frame: Any) -> str:
     return found.group(0) + (")" if found.group(0).endswith("(") else "") if found else ""
 
 
-def _shown(frame: Any) -> str:
-    from google.protobuf.json_format import MessageToJson
+def _shown(frame: Any) -> Any:
+    from google.protobuf import json_format  # type: ignore[import-untyped]
 
-    return MessageToJson(frame._plan.to_proto(frame.sparkSession.client), always_print_fields_with_no_presence=True)
+    return json_format.MessageToJson(
+        frame._plan.to_proto(frame.sparkSession.client), always_print_fields_with_no_presence=True
+    )

@@ -11,6 +11,7 @@ import re
 import secrets
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NoReturn, TypeAlias, final
 
 from sfumato.errors import BadArgument
@@ -73,7 +74,7 @@ def open_source(
     base = session or next((frame.sparkSession for frame in frames.values()), None)
     base = base or getattr(public, "base", None) or active_session()
     for frame in frames.values():
-        tried(lambda frame=frame: refuse_unstable(frame), "a frame that Spark can look into")
+        tried(partial(refuse_unstable, frame), "a frame that Spark can look into")
         refuse_settings(frame.sparkSession)
     made = tried(lambda: session_with(base, frames), "frames of one running session of Spark")
     opening = Opening(*made)
@@ -132,7 +133,7 @@ def tried(step: Callable[[], Any], must: str) -> Any:
             return step()
         except BadArgument as found:
             refusal = found
-    raise refusal or BadArgument("data", must, "something else")
+    raise BadArgument("data", must, "something else") if refusal is None else refusal
 
 
 def _by_table(data: Given, tables: Collection[str]) -> Mapping[str, Given]:

@@ -70,7 +70,8 @@ ROUNDED = (
     "CASE WHEN n.digits = '' OR length(n.digits) + n.power < 0 THEN 0L WHEN length(n.digits) + n.power > 19 THEN NULL"
     f" WHEN n.power >= 0 THEN try_cast(concat(n.sign, n.digits, {ZEROS}) AS BIGINT) ELSE"
     f" try_cast((try_cast(concat('0', {BEFORE}) AS DECIMAL(38, 0))"
-    f" + CASE WHEN {BEHIND} > '5' THEN 1 WHEN {BEHIND} = '5' AND right({BEFORE}, 1) IN ('1', '3', '5', '7', '9') THEN 1 ELSE 0 END)"
+    f" + CASE WHEN {BEHIND} > '5' THEN 1 WHEN {BEHIND} = '5'"
+    f" AND right({BEFORE}, 1) IN ('1', '3', '5', '7', '9') THEN 1 ELSE 0 END)"
     " * CASE WHEN n.sign = '-' THEN -1 ELSE 1 END AS BIGINT) END"
 )
 WHOLE = (
