@@ -1270,6 +1270,7 @@ FAMILIES: tuple[tuple[Mutant, ...], ...] = (
     OTHERS,
     TRAINING,
     NEURAL,
+    SPARK,
     NETWORKS,
     LOCAL,
 )
