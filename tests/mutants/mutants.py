@@ -13,6 +13,7 @@ from tests.mutants.network_mutants import NETWORKS
 from tests.mutants.neural_mutants import NEURAL
 from tests.mutants.postgres_mutants import POSTGRES
 from tests.mutants.polars_mutants import POLARS
+from tests.mutants.spark_mutants import SPARK
 from tests.mutants.trainings import TRAINING
 
 RANDOMNESS = (
@@ -1271,6 +1272,7 @@ FAMILIES: tuple[tuple[Mutant, ...], ...] = (
     OTHERS,
     TRAINING,
     NEURAL,
+    SPARK,
     NETWORKS,
     LOCAL,
     POSTGRES,

@@ -61,8 +61,8 @@ def refuse_columns(session: Any, tables: Mapping[str, Scan], held: Mapping[str, 
             _, does_read, unread = _told(column, table, scope)
             asked += [f"max(CASE WHEN {piece.text} THEN 1 ELSE 0 END)" for piece in (does_read, unread)]
         found = _asked(session, asked, scope, statement, table)
-        for column, does_read, unread in zip(texts, found[0::2], found[1::2], strict=True):
-            if unread and not does_read:
+        for column, reading, failing in zip(texts, found[0::2], found[1::2], strict=True):
+            if failing and not reading:
                 _refuse_unread(name, column)
 
 

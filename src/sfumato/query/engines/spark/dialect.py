@@ -59,7 +59,9 @@ def _marked(form: str) -> str:
 
 def _like(pattern: str) -> str:
     """A pattern of LIKE as one of Java's that never looks back: each piece is found at its first place."""
-    first, *pieces = ("".join("." if sign == "_" else f"\\x{{{ord(sign):x}}}" for sign in part) for part in _split(pattern))
+    first, *pieces = (
+        "".join("." if sign == "_" else f"\\x{{{ord(sign):x}}}" for sign in part) for part in _split(pattern)
+    )
     if not pieces:
         return f"(?s)\\A{first}\\z"
     between = "".join(f"(?>.*?{piece})" for piece in pieces[:-1])
@@ -119,7 +121,8 @@ OPERATORS = {
     "periods year": "(CAST(year({0}) AS BIGINT) - 1)",
     "periods decade": "(CAST(year({0}) AS BIGINT) div 10)",
     **{
-        f"shift {unit}": f"timestampadd({unit.upper()}, CASE WHEN {{1}} BETWEEN -{most} AND {most} THEN {{1}} END, {{0}})"
+        f"shift {unit}": f"timestampadd({unit.upper()},"
+        f" CASE WHEN {{1}} BETWEEN -{most} AND {most} THEN {{1}} END, {{0}})"
         for unit, most in SHIFTS.items()
     },
     "to_date": "CAST({0} AS DATE)",

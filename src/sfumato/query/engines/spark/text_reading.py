@@ -69,7 +69,8 @@ ROUNDED = (
     # Of the digits behind the point the first decides, or those behind it; of a half, whether the whole number is odd.
     "CASE WHEN n.digits = '' OR length(n.digits) + n.power < 0 THEN 0L WHEN length(n.digits) + n.power > 19 THEN NULL"
     f" WHEN n.power >= 0 THEN try_cast(concat(n.sign, n.digits, {ZEROS}) AS BIGINT) ELSE"
-    f" try_cast((try_cast(concat('0', {BEFORE}) AS DECIMAL(38, 0)) + CASE WHEN {BEHIND} > '5' THEN 1 WHEN {BEHIND} = '5'"
+    f" try_cast((try_cast(concat('0', {BEFORE}) AS DECIMAL(38, 0))"
+    f" + CASE WHEN {BEHIND} > '5' THEN 1 WHEN {BEHIND} = '5'"
     f" AND right({BEFORE}, 1) IN ('1', '3', '5', '7', '9') THEN 1 ELSE 0 END)"
     " * CASE WHEN n.sign = '-' THEN -1 ELSE 1 END AS BIGINT) END"
 )
@@ -95,7 +96,7 @@ EXACT = (
 DAYS = "([0-9]{{4}})(?:-([0-9]{{1,2}})-([0-9]{{1,2}})|/([0-9]{{1,2}})/([0-9]{{1,2}}))"
 CLOCK = "([0-9]{{1,2}}):([0-9]{{2}})(?::([0-9]{{2}})(?:[.]([0-9]+))?)?"
 ZONE = "(?: ?(?:Z|UTC|GMT|([+-])([0-9]{{2}})(?::?([0-9]{{2}}))?))?"
-LONG = f"{DAYS}(?:(?: +|T *){CLOCK}{ZONE})?"
+LONG = f"{DAYS}(?:[ T]{CLOCK}{ZONE})?"
 SHORT_DAY = "([0-9]{{4}})([0-9]{{2}})([0-9]{{2}})"
 
 
@@ -107,9 +108,7 @@ def _number(form: str, *places: int, otherwise: str = "0") -> str:
 
 def _moment_of(year: str, month: str, day: str, clock: str, micros: str) -> str:
     """A moment of a day, or nothing where there is no such day or no such time of it."""
-    return (
-        f"timestampadd(MICROSECOND, {micros}, try_make_timestamp_ntz({year}, {month}, {day}, {clock}))"
-    )
+    return f"timestampadd(MICROSECOND, {micros}, try_make_timestamp_ntz({year}, {month}, {day}, {clock}))"
 
 
 def _micros(form: str, place: int) -> str:

@@ -285,7 +285,7 @@ def _narrow(plan: ScaleDown, number: Number, held: list[str], statement: Stateme
     if size * most * most > MOST_INT:
         return ""
     wide = dialect.scaled.format(_steps(number, held, dialect), "every", int(most))
-    text = dialect.scaled_narrow.format(f"({steps})", "every", int(most), MOST_INT // (size * most), wide)
+    text = dialect.scaled_narrow.format(f"({steps})", "every", int(most), MOST_INT // max(size * most, 1), wide)
     return dialect.whole_sum(text, size)
 
 

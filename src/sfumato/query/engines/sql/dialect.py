@@ -138,7 +138,7 @@ class Dialect:
     widened: str = "{0}"
     """A whole number in a type of more than 64 bits."""
     scaled_narrow: str = ""
-    """The same as `scaled`, where there are at most {3} rows and so 64 bits do; of more rows, {4} as a narrow number."""
+    """The same as `scaled`, of at most {3} rows, for which 64 bits do; of more, {4} as a narrow number."""
     wide_sum_distinct: str = ""
     """The exact sum of the different ones, 0 of none; empty where `wide_sum` takes DISTINCT before its column."""
     wide_sum_over: str = "coalesce(sum({0}) OVER peers, 0)"
@@ -160,7 +160,7 @@ class Dialect:
     dealt: str = ""
     """The rows of {0} dealt out by the columns {1}, such that all of a unit are worked on in one place."""
     cells_first: bool = False
-    """Whether the rows of each unit and group are added up before groups are ranked: where sorting rows takes longer."""
+    """Whether rows of a unit are added up for each group before groups are ranked: where sorting rows takes longer."""
     layer: str = "SELECT *, {0} FROM ({1}) AS q"
     """Names {0} to expressions on {1}, such that each is worked out once for each row."""
     once: str = "MATERIALIZED"
