@@ -8,6 +8,7 @@ from .publication import missing_for_publication
 from .record import Failure, How
 from .registry import RegistryEntry
 from .table import ReleaseTable
+from .written import WrittenTable
 
 __all__ = [
     "Checklist",
@@ -19,6 +20,7 @@ __all__ = [
     "Interval",
     "RegistryEntry",
     "ReleaseTable",
+    "WrittenTable",
     "combine",
     "inverse_variance",
     "missing_for_publication",

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from sfumato.errors import BadArgument, QueryRefused
+from sfumato.errors import BadArgument, NotPublished
 from sfumato.release.written import DOCUMENT, document_at
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class LocalTables(TableWriter):
             os.rename(whole, place)
             _folder_to_disk(os.path.dirname(place))
         except (OSError, pa.ArrowException):
-            raise QueryRefused(
+            raise NotPublished(
                 "the release was paid for, drawn and kept, but its table could not be put in its place: something else "
                 "is there, or the disk is full. Make room and ask the same again: it costs nothing, and has the same "
                 "rows."

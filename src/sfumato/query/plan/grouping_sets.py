@@ -216,6 +216,11 @@ class Noisy:
     numbers: Mapping[ExactAggregate, Array]
 
 
+@guarantee(
+    claim="what is drawn for a group is a function of its own numbers and of fresh bits: in batches it is the same",
+    proof="proofs/query.md#batches",
+    reviewed="d2a0b0a77209",
+)
 def drawn_of(
     exact: Exact,
     level: Level,
