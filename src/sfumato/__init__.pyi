@@ -72,7 +72,6 @@ from .query.frame.columns import col, count_rows, count_units, lit, when
 from .query.nodes.keysets import KeySet
 from .release.claim import claim
 from .release.record import Release
-from .release.written import read_release
 from .session.dataset import Dataset
 from .session.members import Members
 from .session.open_data import Person
@@ -215,7 +214,6 @@ __all__ = [
     "quantile",
     "query_stream",
     "randomized_response",
-    "read_release",
     "release",
     "resize",
     "sample_and_aggregate",

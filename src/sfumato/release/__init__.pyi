@@ -8,7 +8,7 @@ from .publication import missing_for_publication
 from .record import Failure, How
 from .registry import RegistryEntry
 from .table import ReleaseTable
-from .written import WrittenTable
+from .written import WrittenTable, read_release
 
 __all__ = [
     "Checklist",
@@ -24,4 +24,5 @@ __all__ = [
     "combine",
     "inverse_variance",
     "missing_for_publication",
+    "read_release",
 ]

@@ -78,7 +78,7 @@ class Writing(ABC):
         """Answers a question in SQL with a table in a new folder, and not in memory; settings as of `Session.sql`.
 
         Noise is added, and keys are chosen, where the engine has the groups, batch by batch. ``to`` is a folder that is
-        not there yet; its rows and `sfumato.read_release(to)` say all that the release says. ``format`` is "parquet",
+        not there yet; `sf.release.read_release(to)` reads all that the release says. ``format`` is "parquet",
         or another that the engine writes. What looks at all groups at once (ORDER BY, LIMIT, totals, quantiles) cannot
         be written. Asked again, of the same data or with the same ``key``, it costs nothing and gives the same rows.
         """

@@ -64,7 +64,7 @@ def test_a_table_its_document_and_its_record(session: Session, tmp_path: Path) -
     assert all(low < n < high for low, n, high in zip(found["n_low"], found["n"], found["n_high"], strict=True))
     assert sorted(os.listdir(tmp_path / "releases" / "pages")) == [DOCUMENT, "part-00000.parquet"]
     assert session.spent.epsilon == 2
-    again = sf.read_release(tmp_path / "releases" / "pages")
+    again = sf.release.read_release(tmp_path / "releases" / "pages")
     assert (again.loss, again.unit, again.receipt) == (release.loss, release.unit, release.receipt)
     assert again.how == release.how and again.how.asked == BY_PAGE
     assert rows_at(again) == found
@@ -307,13 +307,13 @@ def test_a_broken_folder_is_no_release(session: Session, tmp_path: Path) -> None
     whole = document.read_text()
     document.unlink()
     with pytest.raises(BadArgument, match="to its end"):
-        sf.read_release(tmp_path / "a")
+        sf.release.read_release(tmp_path / "a")
     for text in ("", whole[:300], "{}", "[]", whole.replace('"version": 1', '"version": 9', 1)):
         document.write_text(text)
         with pytest.raises(sf.errors.UnknownFormat):
-            sf.read_release(tmp_path / "a")
+            sf.release.read_release(tmp_path / "a")
     with pytest.raises(BadArgument):
-        sf.read_release(tmp_path / "nowhere")
+        sf.release.read_release(tmp_path / "nowhere")
 
 
 # What can be seen besides the rows.

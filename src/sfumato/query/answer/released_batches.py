@@ -66,15 +66,15 @@ def columns_in(columns: LevelColumns, confidence: Fraction) -> tuple[ReleasedCol
         made = columns.made(Drawn(keys, numbers), confidence)
     taken = {name for name, _ in question.columns}
     places = {question.keys[at][0]: place for place, at in enumerate(level.places)}
-    found = []
+    released = []
     for name, expression in question.columns:
         cells = made[name]
         noisy = any(True for _ in statistics_in(expression))
         low, high = _ends(name, taken) if noisy and isinstance(cells, Vector) else ("", "")
         key = places.get(expression.name) if isinstance(expression, Column) else None
         column = WrittenColumn(name, Role.VALUE if noisy else Role.KEY, low, high)
-        found.append(ReleasedColumn(column, _kind(expression, cells, columns), key))
-    return tuple(found)
+        released.append(ReleasedColumn(column, _kind(expression, cells, columns), key))
+    return tuple(released)
 
 
 def _ends(name: str, taken: set[str]) -> tuple[str, str]:
