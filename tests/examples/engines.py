@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, Protocol
 
+from tests.examples.spark import spark_session
 from tests.reference.sqlite import open_sqlite
 
 from sfumato.query.engines.duckdb.sources import open_source
 from sfumato.query.engines.protocol import Engine
+from sfumato.query.engines.spark.sources import open_source as open_spark_source
 from sfumato.query.nodes.relations import Scan
 
 
@@ -29,4 +31,9 @@ def open_in_sqlite(data: Mapping[str, Any], tables: Mapping[str, Scan], *, threa
     return open_sqlite(data, tables)
 
 
-ENGINES: dict[str, Opening] = {"DuckDB": open_duckdb, "SQLite": open_in_sqlite}
+def open_spark(data: Mapping[str, Any], tables: Mapping[str, Scan], *, threads: int = 1) -> Engine:
+    """Opens tables in Spark."""
+    return open_spark_source(data, SimpleNamespace(tables=tables), spark_session())  # type: ignore[arg-type]
+
+
+ENGINES: dict[str, Opening] = {"DuckDB": open_duckdb, "SQLite": open_in_sqlite, "Spark": open_spark}

@@ -1,3 +1,4 @@
 from .duckdb.opening import DuckDB
+from .spark.opening import Spark
 
-__all__ = ["DuckDB"]
+__all__ = ["DuckDB", "Spark"]

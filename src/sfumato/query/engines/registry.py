@@ -54,6 +54,12 @@ EngineChoice: TypeAlias = str | Opener | None
 
 ENGINES: tuple[EngineEntry, ...] = (
     EngineEntry(
+        "spark",
+        "sfumato.query.engines.spark.opening:Spark",
+        schemes=frozenset({"spark"}),
+        packages=frozenset({"pyspark"}),
+    ),
+    EngineEntry(
         "duckdb",
         "sfumato.query.engines.duckdb.opening:DuckDB",
         scratch="sfumato.query.engines.duckdb.scratch:worked_out",

@@ -137,7 +137,8 @@ def _aggregate(number: Number, units: Names, dialect: Dialect, first: str, most:
         case Total():
             return dialect.wide_sum.format(column)
         case Distinct(summed=True):
-            return dialect.wide_sum.format(f"DISTINCT {column}")
+            different = dialect.wide_sum_distinct.format(column)
+            return different or dialect.wide_sum.format(f"DISTINCT {column}")
         case Distinct():
             return f"count(DISTINCT {column})"
         case Units() if first:

@@ -118,6 +118,8 @@ class Dialect:
     """A type of whole numbers of {0} digits that is multiplied without a check, though to make it takes a while."""
     factor_digits: int = 0
     """How many digits the factors of such a product may have together."""
+    wide_sum_distinct: str = ""
+    """The exact sum of the different ones, 0 of none; empty where `wide_sum` takes DISTINCT before its column."""
     wide_sum_over: str = "coalesce(sum({0}) OVER peers, 0)"
     """The same as `wide_sum`, of the rows of a unit up to a row and its peers (`windows.py`)."""
     same: str = "{0} IS NOT DISTINCT FROM {1}"
@@ -128,6 +130,8 @@ class Dialect:
     """Arithmetic on finite floats (add, sub, mul, div) for engines that raise: missing where it is not finite."""
     reworded: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
     """Patterns and formats as the engine writes them, by their operators: the second operand."""
+    long_list: int = 100
+    """Longer lists of constants are looked up in a table."""
     layer: str = "SELECT *, {0} FROM ({1}) AS q"
     """Names {0} to expressions on {1}, such that each is worked out once for each row."""
     once: str = "MATERIALIZED"

@@ -46,9 +46,6 @@ EVERYWHERE = {
 MODEST = 2**1000
 """Floats that are known to lie below this are finite, whatever a rounding did."""
 
-LONG_LIST = 100
-"""Longer lists of constants are looked up in a table."""
-
 
 def value(expression: Expression, scope: Scope) -> Piece:
     """The text of an expression."""
@@ -283,7 +280,7 @@ def among(piece: Piece, listed: Sequence[Value], kind: Kind, scope: Scope) -> Pi
     values = tuple(value for value in listed if value is not None)
     if not values:
         return scope.fill("CASE WHEN {0} IS NOT NULL THEN FALSE END", piece)
-    if len(values) > LONG_LIST:
+    if len(values) > scope.statement.dialect.long_list:
         return scope.fill(f"({{0}} IN (SELECT k0 FROM {scope.statement.table(((kind, values),))}))", piece)
     return scope.fill(f"({{0}} IN ({listing(scope.statement.bind(value, kind) for value in values)}))", piece)
 

@@ -1,0 +1,174 @@
+"""Spark: computes cells on frames, tables and files, where they are. Nothing that it says is ever shown."""
+
+from __future__ import annotations
+
+import hmac
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from sfumato.query.engines.spark.dialect import LACKS, SPARK
+from sfumato.query.engines.spark.quiet import quietly
+from sfumato.query.engines.spark.session import OPTIMIZER, SETTINGS, is_remote, own_session
+from sfumato.query.engines.spark.statements import INLINE, with_lists, written_out
+from sfumato.query.engines.sql.arrow import ArrowColumns, list_table
+from sfumato.query.engines.sql.dialect import Dialect
+from sfumato.query.engines.sql.engine import Answer, SQLEngine
+from sfumato.query.engines.sql.held import Held, item_type
+from sfumato.query.engines.sql.statement import Statement, listing
+from sfumato.query.nodes.kinds import Kind, Value
+
+VERSION_DIGITS = 32
+"""The number of hexadecimal digits that name a version of data."""
+
+BROKE_OFF = "Spark broke off. Why is not shown: it could tell something about the data."
+STOPPED = (
+    "Spark's session has been stopped, or its server cannot be reached. What was charged is in the book: open the data "
+    "again in a running session, and ask with the same key, which costs nothing more."
+)
+CHANGED = (
+    "the files or tables were written to while the question was asked, so that its numbers would not be of the same "
+    "rows. Open the data again, and ask once more."
+)
+
+FOLDING = ("PropagateEmptyRelation", "ConvertToLocalRelation")
+"""Steps of the optimiser that would make nothing of a statement about no rows."""
+
+Marks = Callable[[], Mapping[str, bytes]]
+"""What tells the content of each table from other content, as far as Spark knows now."""
+
+
+@final
+class Planned(Answer):
+    """What a statement gives that was planned, and not run."""
+
+    def numbers(self, name: str) -> np.ndarray[Any, Any]:
+        return np.zeros(0, np.int64)
+
+    def values(self, name: str, kind: Kind) -> list[Value]:
+        return []
+
+
+@final
+class SparkEngine(SQLEngine):
+    """Open tables in a session of Spark of our own. Several threads may use it at once.
+
+    It reaches the tables that it was opened with: views t1, t2, … of its own session; the planner's has public ones
+    only. ``marks`` look up what tells the content of each table from other content: of files their sizes and when they
+    were written; of Arrow tables a digest of every byte; of other frames nothing, so that each opening is a version.
+    ``known`` are the tables that questions may be about, where they are more than those that it can reach.
+    """
+
+    name: ClassVar[str] = "Spark"
+    lacks: ClassVar[frozenset[str]] = LACKS
+
+    def __init__(
+        self,
+        session: Any,
+        tables: Mapping[str, Held],
+        *,
+        marks: Marks = dict,
+        known: Mapping[str, Held] | None = None,
+        planned: bool = False,
+    ) -> None:
+        self._session, self._tables, self._marks = session, dict(tables), marks
+        self._known, self._planned = dict(tables if known is None else known), planned
+        self._opened = dict(marks())
+
+    @property
+    def dialect(self) -> Dialect:
+        return SPARK
+
+    @property
+    def held(self) -> Mapping[str, Held]:
+        return self._tables
+
+    @property
+    def session(self) -> Any:
+        """The session that statements run in; what is handed out of it is anybody's."""
+        return self._session
+
+    @cached_property
+    def empty(self) -> SparkEngine:
+        rules = "spark.sql.optimizer.excludedRules"
+        left_out = ",".join([SETTINGS[rules], *(f"{OPTIMIZER}.{name}" for name in FOLDING)])
+        session = own_session(self._session, **{rules: left_out})
+        for table in self._known.values():
+            exact = {name: "string" for name in table.exact.values() if name is not None}
+            columns = exact | {ours: held for ours, held, _ in table.columns.values()}
+            listed = listing(f"CAST(NULL AS {type_of(held)}) AS {name}" for name, held in columns.items())
+            run(session, f"CREATE TEMPORARY VIEW {table.name} AS SELECT {listed or '1 AS one'} WHERE 1 = 0")
+        twin = SparkEngine(session, self._known, planned=True)
+        twin.empty = twin  # it has no rows to be without
+        return twin
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        self._refuse_changed()
+        yield
+        self._refuse_changed()
+
+    def _refuse_changed(self) -> None:
+        with quietly() as failed:
+            if dict(self._marks()) == self._opened:
+                return
+        raise RuntimeError((STOPPED if stopped(self._session) else BROKE_OFF) if failed else CHANGED)
+
+    def fingerprints(self, key: bytes) -> Mapping[str, str]:
+        digests = {name: hmac.new(key, mark, digestmod="sha256") for name, mark in self._opened.items()}
+        return {name: digest.hexdigest()[:VERSION_DIGITS] for name, digest in digests.items()}
+
+    def close(self) -> None:
+        if vars(self).get("empty", self) is not self:
+            self.empty.close()
+        with quietly():
+            for table in self._tables.values():
+                self._session.catalog.dropTempView(table.name)
+            if is_remote(self._session):
+                self._session.stop()
+
+    def answer(self, text: str, statement: Statement, *, few: bool) -> Answer:
+        with quietly():
+            return self._answered(text, statement)
+        raise RuntimeError(STOPPED if stopped(self._session) else BROKE_OFF)
+
+    def _answered(self, text: str, statement: Statement) -> Answer:
+        lists = statement.lists
+        views = {name: f"l{uuid.uuid4().hex}" for name, columns in lists.items() if len(columns[0][1]) > INLINE}
+        try:
+            for name, view in views.items():
+                self._session.createDataFrame(list_table(lists[name])).createTempView(view)
+            frame = self._session.sql(with_lists(written_out(text, statement), lists, views))
+            if self._planned and not is_remote(self._session):
+                frame._jdf.queryExecution().executedPlan()
+                return Planned()
+            return ArrowColumns(frame.toArrow())
+        finally:
+            for view in views.values():
+                self._session.catalog.dropTempView(view)
+
+
+def type_of(held: str) -> str:
+    """A type of Spark as SQL: the list of texts, which is held as string[], is ARRAY<string>."""
+    item = item_type(held)
+    return f"ARRAY<{type_of(item)}>" if item else held
+
+
+def run(session: Any, text: str) -> None:
+    """Runs a statement that gives nothing."""
+    session.sql(text).collect()
+
+
+def stopped(session: Any) -> bool:
+    """Tells whether a session can run nothing any more."""
+    if is_remote(session):
+        with quietly():
+            return session.is_stopped or not session.sql("SELECT 1").collect()
+        return True
+    with quietly():
+        return bool(session._jsparkSession.sparkContext().isStopped())
+    return True

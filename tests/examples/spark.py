@@ -1,0 +1,42 @@
+"""A session of Spark for all tests of a worker: one JVM, small, and silent."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import warnings
+from functools import lru_cache
+from typing import Any
+
+import pytest
+
+
+@lru_cache(None)
+def spark_session() -> Any:
+    """Starts Spark, or skips the test that needs it."""
+    if shutil.which("java") is None:
+        pytest.skip("needs Java (scripts/debian-packages)")
+    pytest.importorskip("pyspark", reason="needs pyspark")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of pyspark's modules, about pandas and what Python has deprecated
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master("local[2]").appName("sfumato")
+        for name, setting in SETTINGS.items():
+            builder = builder.config(name, setting)
+        session = builder.getOrCreate()
+    atexit.register(session.stop)
+    return session
+
+
+SETTINGS = {
+    "spark.driver.memory": "1g",
+    "spark.log.level": "OFF",
+    "spark.sql.codegen.comments": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # What a user may have set, and must not matter.
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.session.timeZone": "America/New_York",
+}
