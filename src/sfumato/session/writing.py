@@ -9,6 +9,7 @@ same question, or the same key, publishes what was kept, as often as it takes, f
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
@@ -163,10 +164,15 @@ def _is_there(writer: TableWriter, release: Release) -> bool:
         return False
 
 
+def _without_scheme(path: str) -> str:
+    """A path without what says that it is one of this machine, which may be left out."""
+    return re.sub(r"^file:/+", "/", path)
+
+
 def _check_apart(place: str, folders: tuple[str, ...]) -> None:
     """Refuses to write where the data is read from: what was released would be read as data."""
-    for folder in folders:
-        if place == folder or place.startswith(folder.rstrip("/") + "/"):
+    for folder in map(_without_scheme, folders):
+        if f"{_without_scheme(place)}/".startswith(folder.rstrip("/") + "/"):
             raise BadArgument(
                 "to", "outside of the folders that the data is read from: it would be read as data", place
             )

@@ -30,6 +30,11 @@ ROWS_IN_A_FILE = 1 << 22
 
 KEPT = "rows.parquet"
 
+NOT_PUBLISHED = (
+    "the release was paid for, drawn and kept, but its table could not be put in its place: something else is there, "
+    "or the disk is full. Make room and ask the same again: it costs nothing, and has the same rows."
+)
+
 
 class TableWriter(ABC):
     """Writes released rows where an engine can: on this machine, or wherever all of its machines do."""
@@ -127,11 +132,7 @@ class LocalTables(TableWriter):
             os.rename(whole, place)
             _folder_to_disk(os.path.dirname(place))
         except (OSError, pa.ArrowException):
-            raise NotPublished(
-                "the release was paid for, drawn and kept, but its table could not be put in its place: something else "
-                "is there, or the disk is full. Make room and ask the same again: it costs nothing, and has the same "
-                "rows."
-            ) from None
+            raise NotPublished(NOT_PUBLISHED) from None
 
     def published(self, place: str) -> str | None:
         return document_at(Path(place))

@@ -46,8 +46,11 @@ class Inputs:
         return self.made.setdefault(text, f"v{len(self.made) + 1}")
 
 
-def statement_of(cells: Cells, relations: Relations) -> str:
-    """The statement: columns k0, k1, … or place, then i0, i1, … of inner keys, then n0, n1, … of tallies."""
+def statement_of(cells: Cells, relations: Relations, *, ordered: bool = True) -> str:
+    """The statement: columns k0, k1, … or place, then i0, i1, … of inner keys, then n0, n1, … of tallies.
+
+    Numbers come in the order of their keys, unless it does not matter: to sort very many takes long.
+    """
     source, public = relations.source(cells.source), ""
     numbered = _is_numbered(cells, relations.statement.dialect)
     if source.units and numbered and (join := _naming_join(cells)) is not None:
@@ -67,7 +70,7 @@ def statement_of(cells: Cells, relations: Relations) -> str:
     def over(rows: str) -> str:
         return f"SELECT {shown} FROM ({scope.over(rows)}) AS q"
 
-    return CellStatement(cells, source, inputs, relations, over, public).ordered(over(source.text))
+    return CellStatement(cells, source, inputs, relations, over, public).whole(over(source.text), ordered=ordered)
 
 
 def _is_numbered(cells: Cells, dialect: Dialect) -> bool:
@@ -194,8 +197,8 @@ class CellStatement:
         """The statement that it is a part of."""
         return self.relations.statement
 
-    def ordered(self, rows: str) -> str:
-        """The whole statement: numbers with their keys or places, in order."""
+    def whole(self, rows: str, *, ordered: bool) -> str:
+        """The whole statement: numbers with their keys or places, in order if that is asked for."""
         cells, keys = self.cells, tuple(f"k{place}" for place in range(len(self.cells.keys)))
         wide = len(keys) > 1 or any(of.kind is Kind.TEXT for of in cells.keys)
         shown = keys
@@ -208,7 +211,7 @@ class CellStatement:
             numbers = self._numbered(rows, keys)
         else:
             numbers = self._bounded(rows, keys, keys)
-        order = listing(f"{name} NULLS FIRST" for name in (*shown, *self._inner))
+        order = listing(f"{name} NULLS FIRST" for name in (*shown, *self._inner)) if ordered else ""
         return f"SELECT * FROM ({numbers}) AS q" + (f" ORDER BY {order}" if order else "")
 
     def _bounded(self, rows: str, keys: Names, hashed: Names) -> str:
