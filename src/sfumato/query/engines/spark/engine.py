@@ -149,11 +149,17 @@ class SparkEngine(SQLEngine):
     def spread(self, cells: Cells, finish: Finish, writer: TableWriter, staged: str) -> int:
         if not isinstance(writer, SparkTables):
             return super().spread(cells, finish, writer, staged)
-        statement = Statement(self.dialect)
-        text = statement_of(cells, Relations(self.held, statement), ordered=False)
-        with quietly(), self._framed(text, statement) as frame:
+        with quietly(), self.framed(cells) as frame:
             return writer.keep_frame(spread_over(frame, cells, finish), staged)
         raise RuntimeError(STOPPED if stopped(self._session) else BROKE_OFF)
+
+    @contextmanager
+    def framed(self, cells: Cells) -> Iterator[Any]:
+        """The frame of exact cells, in no order: private, and not worked out until something is done with it."""
+        statement = Statement(self.dialect)
+        text = statement_of(cells, Relations(self.held, statement), ordered=False)
+        with self._framed(text, statement) as frame:
+            yield frame
 
     @property
     def writer(self) -> SparkTables:

@@ -7,8 +7,9 @@ when it is written (`tables.SparkTables.keep_frame`).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sfumato.query.engines.protocol import BATCH, Finish
 from sfumato.query.engines.sql.arrow import ArrowColumns
@@ -18,18 +19,26 @@ from sfumato.release.record import made_by
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Part: TypeAlias = "Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]"
+"""What a task runs on its part of a frame, batch by batch."""
+
 
 def spread_over(frame: Any, cells: Cells, finish: Finish) -> Any:
     """The frame of released rows: a function of the frame of exact cells that Spark runs where these are."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     schema = from_arrow_schema(finish.schema, prefer_timestamp_ntz=True)
-    return frame.mapInArrow(finishing(finish, len(cells.keys), len(cells.tallies)), schema)
+    return in_executors(frame, finishing(finish, len(cells.keys), len(cells.tallies)), schema)
 
 
-def finishing(
-    finish: Finish, keys: int, tallies: int
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def in_executors(frame: Any, function: Part, schema: Any) -> Any:
+    """What a function of batches makes of a frame, part by part; pyspark's advice on packages is no news here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return frame.mapInArrow(function, schema)
+
+
+def finishing(finish: Finish, keys: int, tallies: int) -> Part:
     """What a task runs on its part of the cells. It is sent to executors: it holds what is public, and no session."""
 
     def finished(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -20,7 +20,7 @@ from sfumato.entropy import system
 from sfumato.errors import BadArgument, NotPublished, QueryRefused
 from sfumato.query.engines.spark.quiet import quietly
 from sfumato.query.engines.spark.session import is_remote
-from sfumato.query.engines.spark.spreading import workers_version
+from sfumato.query.engines.spark.spreading import in_executors, workers_version
 from sfumato.query.engines.written_tables import NOT_PUBLISHED, TableWriter, files_for
 from sfumato.release.record import made_by
 from sfumato.release.written import DOCUMENT
@@ -66,7 +66,7 @@ class SparkTables(TableWriter):
     def _refuse_workers(self) -> None:
         """Refuses Spark whose executors cannot run what finishes cells; asked of a row that is made up."""
         with quietly():
-            asked = self._session.range(1).mapInArrow(workers_version, "version string")
+            asked = in_executors(self._session.range(1), workers_version, "version string")
             if [row.version for row in asked.collect()] == [made_by()]:
                 return
         raise QueryRefused(
