@@ -12,6 +12,7 @@ from tests.mutants.mutant import Mutant
 from tests.mutants.network_mutants import NETWORKS
 from tests.mutants.neural_mutants import NEURAL
 from tests.mutants.trainings import TRAINING
+from tests.mutants.written_mutants import WRITTEN
 
 RANDOMNESS = (
     Mutant(
@@ -1271,6 +1272,7 @@ FAMILIES: tuple[tuple[Mutant, ...], ...] = (
     NEURAL,
     NETWORKS,
     LOCAL,
+    WRITTEN,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(mutant for family in FAMILIES for mutant in family)
 FIRST: tuple[Mutant, ...] = tuple(family[0] for family in FAMILIES)
