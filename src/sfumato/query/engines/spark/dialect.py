@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sfumato.query.engines.spark.identity import common, form, identity
 from sfumato.query.engines.spark.reading import FINITE, INFINITY, RANGES, TO_WHOLE, WIDE, as_kind, parsed
-from sfumato.query.engines.sql.dialect import ColumnTypes, Dialect
+from sfumato.query.engines.sql.dialect import LIMB, ColumnTypes, Dialect
 from sfumato.query.nodes.kinds import LEAST_INT, Kind
 from sfumato.query.nodes.operators.time import MONTHS, PERIODS, SHIFTS, WEEKDAYS
 
@@ -166,6 +166,11 @@ SPARK = Dialect(
     },
     rounded="CAST(rint({0}) AS {1})",
     wide_sum=f"coalesce(sum(CAST({{0}} AS {WIDE})), CAST(0 AS {WIDE}))",
+    narrow_sum="coalesce(sum({0}), 0L)",
+    limbs=(f"(CAST({{0}} AS BIGINT) >> {LIMB})", f"(CAST({{0}} AS BIGINT) & {2**LIMB - 1}L)"),
+    joined=f"({{0}} * {2**LIMB}L + {{1}})",
+    widened=f"CAST({{0}} AS {WIDE})",
+    scaled_narrow="CASE WHEN {1} <= {2} THEN {0} WHEN {1} <= {3}L THEN {0} * {2} div {1} ELSE CAST({4} AS BIGINT) END",
     wide_sum_distinct=f"coalesce(sum(DISTINCT CAST({{0}} AS {WIDE})), CAST(0 AS {WIDE}))",
     wide_product=f"CAST({{0}} AS {WIDE}) * {{1}}",
     # What is left over is taken away first: then the quotient is a whole number, which no rounding changes.
@@ -186,6 +191,8 @@ SPARK = Dialect(
     wide_sum_over=f"coalesce(sum(CAST({{0}} AS {WIDE})) OVER peers, CAST(0 AS {WIDE}))",
     same="{0} <=> {1}",
     reworded={"like": _like, "strftime": _marked},
+    dealt="SELECT * FROM ({0}) AS q DISTRIBUTE BY {1}",
+    cells_first=True,
     long_list=100_000,
     once="",
     anew="",

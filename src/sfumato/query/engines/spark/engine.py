@@ -16,14 +16,12 @@ from sfumato.query.engines.spark.dialect import LACKS, SPARK
 from sfumato.query.engines.spark.quiet import quietly
 from sfumato.query.engines.spark.session import OPTIMIZER, SETTINGS, is_remote, own_session
 from sfumato.query.engines.spark.spreading import spread_over
-from sfumato.query.engines.spark.statements import INLINE, with_lists, written_out
+from sfumato.query.engines.spark.statements import INLINE, with_lists, without_order, written_out
 from sfumato.query.engines.spark.tables import SparkTables
 from sfumato.query.engines.sql.arrow import ArrowColumns, list_table
-from sfumato.query.engines.sql.cells import statement_of
 from sfumato.query.engines.sql.dialect import Dialect
 from sfumato.query.engines.sql.engine import Answer, SQLEngine
 from sfumato.query.engines.sql.held import Held, item_type
-from sfumato.query.engines.sql.relations import Relations
 from sfumato.query.engines.sql.statement import Statement, listing
 from sfumato.query.engines.written_tables import TableWriter
 from sfumato.query.nodes.kinds import Kind, Value
@@ -139,11 +137,12 @@ class SparkEngine(SQLEngine):
                 self._session.stop()
 
     def answer(self, text: str, statement: Statement, *, few: bool) -> Answer:
+        text, order = without_order(text)
         with quietly(), self._framed(text, statement) as frame:
             if self._planned and not is_remote(self._session):
                 frame._jdf.queryExecution().executedPlan()
                 return Planned()
-            return ArrowColumns(frame.toArrow())
+            return ArrowColumns(in_order(frame.toArrow(), order))
         raise RuntimeError(STOPPED if stopped(self._session) else BROKE_OFF)
 
     def spread(self, cells: Cells, finish: Finish, writer: TableWriter, staged: str) -> int:
@@ -156,9 +155,8 @@ class SparkEngine(SQLEngine):
     @contextmanager
     def framed(self, cells: Cells) -> Iterator[Any]:
         """The frame of exact cells, in no order: private, and not worked out until something is done with it."""
-        statement = Statement(self.dialect)
-        text = statement_of(cells, Relations(self.held, statement), ordered=False)
-        with self._framed(text, statement) as frame:
+        text, statement = self._written(cells)
+        with self._framed(without_order(text)[0], statement) as frame:
             yield frame
 
     @property
@@ -199,3 +197,15 @@ def stopped(session: Any) -> bool:
     with quietly():
         return bool(session._jsparkSession.sparkContext().isStopped())
     return True
+
+
+def in_order(table: Any, names: list[str]) -> Any:
+    """Rows in the order of columns, with missing values first: texts by code points, as bytes of UTF-8 are."""
+    from pyarrow.compute import sort_indices
+
+    if not names or len(table) < 2:
+        return table
+    there = {f"{name} is there": table[name].is_valid() for name in names}
+    keys = type(table).from_pydict({**there, **{name: table[name] for name in names}})
+    by = [(key, "ascending") for name in names for key in (f"{name} is there", name)]
+    return table.take(sort_indices(keys, by))

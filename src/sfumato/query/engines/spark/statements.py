@@ -20,6 +20,18 @@ INLINE = 1000
 PARAMETER = re.compile(r":p([0-9]+)(?= )")
 
 
+SORTED = re.compile(r" ORDER BY (\w+ NULLS FIRST(?:, \w+ NULLS FIRST)*)\Z")
+"""The order of what is fetched; Spark would draw a sample to sort it in pieces."""
+
+
+def without_order(text: str) -> tuple[str, list[str]]:
+    """A statement without the order at its end, and the columns that what it gives is to be sorted by."""
+    found = SORTED.search(text)
+    if found is None:
+        return text, []
+    return text[: found.start()], [part.split()[0] for part in found[1].split(", ")]
+
+
 def constant(value: Value) -> str:
     """Writes a constant as it is inside of a CAST to its type."""
     match value:

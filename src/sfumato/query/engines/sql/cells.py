@@ -8,6 +8,7 @@ their numbers with the rest.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import final
@@ -46,11 +47,8 @@ class Inputs:
         return self.made.setdefault(text, f"v{len(self.made) + 1}")
 
 
-def statement_of(cells: Cells, relations: Relations, *, ordered: bool = True) -> str:
-    """The statement: columns k0, k1, … or place, then i0, i1, … of inner keys, then n0, n1, … of tallies.
-
-    Numbers come in the order of their keys, unless it does not matter: to sort very many takes long.
-    """
+def statement_of(cells: Cells, relations: Relations) -> str:
+    """The statement: columns k0, k1, … or place, then i0, i1, … of inner keys, then n0, n1, … of tallies."""
     source, public = relations.source(cells.source), ""
     numbered = _is_numbered(cells, relations.statement.dialect)
     if source.units and numbered and (join := _naming_join(cells)) is not None:
@@ -70,7 +68,7 @@ def statement_of(cells: Cells, relations: Relations, *, ordered: bool = True) ->
     def over(rows: str) -> str:
         return f"SELECT {shown} FROM ({scope.over(rows)}) AS q"
 
-    return CellStatement(cells, source, inputs, relations, over, public).whole(over(source.text), ordered=ordered)
+    return CellStatement(cells, source, inputs, relations, over, public).ordered(over(source.text))
 
 
 def _is_numbered(cells: Cells, dialect: Dialect) -> bool:
@@ -134,6 +132,8 @@ def _inputs(cells: Cells, scope: Scope) -> Inputs:
             terms = [(term.of, term.grid) for term in tally.terms]
             made = product(terms, scope, times=times, shared=bool(products), often=often)
             totals[place] = inputs.add(_where(made, tally, scope).text)
+            size = math.prod(max(map(abs, term.grid.ends)) for term in tally.terms)
+            scope.statement.sizes[totals[place]] = max(size, scope.statement.sizes.get(totals[place], 0))
             inputs.counted.setdefault((tally.where, frozenset(term.of for term in tally.terms)), totals[place])
     for place, tally in enumerate(cells.tallies):
         match tally:
@@ -197,8 +197,8 @@ class CellStatement:
         """The statement that it is a part of."""
         return self.relations.statement
 
-    def whole(self, rows: str, *, ordered: bool) -> str:
-        """The whole statement: numbers with their keys or places, in order if that is asked for."""
+    def ordered(self, rows: str) -> str:
+        """The whole statement: numbers with their keys or places, in order."""
         cells, keys = self.cells, tuple(f"k{place}" for place in range(len(self.cells.keys)))
         wide = len(keys) > 1 or any(of.kind is Kind.TEXT for of in cells.keys)
         shown = keys
@@ -211,7 +211,7 @@ class CellStatement:
             numbers = self._numbered(rows, keys)
         else:
             numbers = self._bounded(rows, keys, keys)
-        order = listing(f"{name} NULLS FIRST" for name in (*shown, *self._inner)) if ordered else ""
+        order = listing(f"{name} NULLS FIRST" for name in (*shown, *self._inner))
         return f"SELECT * FROM ({numbers}) AS q" + (f" ORDER BY {order}" if order else "")
 
     def _bounded(self, rows: str, keys: Names, hashed: Names) -> str:
@@ -220,7 +220,7 @@ class CellStatement:
         cheap = is_cheap(self.cells.source)
         columns = RowColumns(units, keys, hashed, self._inner, values, tuple(self.inputs.columns), cheap)
         plan = bounding_plan(self.cells, columns)
-        if isinstance(plan, ScaleDown) and plan.apart:
+        if isinstance(plan, ScaleDown) and plan.apart and not self.statement.dialect.cells_first:
             source, counted = self.source, self.relations.source(no_fewer_rows(self.cells.source)).text
             return apart_numbers(plan, source.text, source.fields.values(), counted, self.over, self.statement)
         return bounded_numbers(plan, rows, self.statement)

@@ -12,10 +12,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, final
 
-from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.kinds import MOST_INT, MOST_ROWS, Kind
 
 if TYPE_CHECKING:
     from sfumato.query.engines.sql.statement import Piece, Scope
+
+
+LIMB = 23
+"""The bits of a limb: with those of the number of rows of a table they are 63."""
+
+LARGEST = 2 ** (2 * LIMB - 1)
+"""Whole numbers below this have limbs whose sums have room: also where what is added up are sums of some rows each, as
+long as they are together no larger than this for each row."""
 
 
 class Reading(Protocol):
@@ -118,6 +126,16 @@ class Dialect:
     """A type of whole numbers of {0} digits that is multiplied without a check, though to make it takes a while."""
     factor_digits: int = 0
     """How many digits the factors of such a product may have together."""
+    narrow_sum: str = ""
+    """The exact sum of whole numbers in 64 bits, where they are proved to do; empty where wide ones are as quick."""
+    limbs: tuple[str, str] = ("", "")
+    """A whole number {0} as two, each of so few bits that all rows of a table together have a sum of 64 bits."""
+    joined: str = ""
+    """The whole number that such sums {0} and {1} stand for: as wide as {0}."""
+    widened: str = "{0}"
+    """A whole number in a type of more than 64 bits."""
+    scaled_narrow: str = ""
+    """The same as `scaled`, where there are at most {3} rows and so 64 bits do; of more rows, {4} as a narrow number."""
     wide_sum_distinct: str = ""
     """The exact sum of the different ones, 0 of none; empty where `wide_sum` takes DISTINCT before its column."""
     wide_sum_over: str = "coalesce(sum({0}) OVER peers, 0)"
@@ -132,12 +150,32 @@ class Dialect:
     """Patterns and formats as the engine writes them, by their operators: the second operand."""
     long_list: int = 100
     """Longer lists of constants are looked up in a table."""
+    dealt: str = ""
+    """The rows of {0} dealt out by the columns {1}, such that all of a unit are worked on in one place."""
+    cells_first: bool = False
+    """Whether the rows of each unit and group are added up before groups are ranked: where sorting rows takes longer."""
     layer: str = "SELECT *, {0} FROM ({1}) AS q"
     """Names {0} to expressions on {1}, such that each is worked out once for each row."""
     once: str = "MATERIALIZED"
     """The word for a named SELECT that is computed once, though it is used several times."""
     anew: str = "NOT MATERIALIZED"
     """The word for one that is computed anew each time, which is quicker where it is only read."""
+
+    def parts_of_sum(self, column: str, size: int | None) -> list[str]:
+        """What adds a column up exactly, whose numbers are no larger than this: one sum, or one for each limb.
+
+        In 64 bits there is room for the numbers of all rows of a table, or at least for those of their limbs.
+        """
+        if not self.narrow_sum or size is None or size >= LARGEST:
+            return [self.wide_sum.format(column)]
+        if size * MOST_ROWS <= MOST_INT:
+            return [self.narrow_sum.format(column)]
+        return [self.narrow_sum.format(limb.format(column)) for limb in self.limbs]
+
+    def whole_sum(self, column: str, size: int | None) -> str:
+        """The exact sum of such a column."""
+        first, *others = self.parts_of_sum(column, size)
+        return self.joined.format(self.widened.format(first), *others) if others else first
 
     def narrow_type(self, most: int) -> str:
         """The narrowest type of keys, or of whole numbers, up to this size."""

@@ -51,6 +51,8 @@ class Statement:
         self.dialect = dialect
         self.values: list[Value] = []
         self.lists: dict[str, List] = {}
+        self.sizes: dict[str, int] = {}
+        """How large the whole numbers in columns that are to be added up can be, by what the text enforces."""
         self._places: dict[tuple[str, str], int] = {}
         self._names = 0
 
