@@ -58,8 +58,7 @@ NAMED = pytest.mark.parametrize("name", sorted(QUESTIONS))
 def asked(name: str) -> tuple[CompiledQuery, Fixed]:
     """Plans a question, and opens an engine that gives every group the same numbers for it."""
     text, numbers = QUESTIONS[name]
-    loss, bounds = sf.Approx(3, "1e-3"), {"max_groups": 2, "max_rows_per_group": 2}
-    ready = planned(text, CATALOG, limit=sf.Approx, loss=loss, **bounds)
+    ready = planned(text, CATALOG, limit=sf.Approx, loss=sf.Approx(3, "1e-3"), max_groups=2, max_rows_per_group=2)
     tallies = ready.levels[0].cells.tallies
     return ready, Fixed(GROUPS, [40] * len(tallies) if numbers is None else numbers[: len(tallies)])
 

@@ -44,7 +44,7 @@ def is_one_drawing(rows: dict[str, int], drawn: dict[str, list[dict[str, list[An
         kept = [own for own in map(rows_of, attempts) if own.items() <= rows.items()]
         if not kept:
             return False
-        seen |= max(kept, key=len)
+        seen |= max(kept, key=lambda own: len(own))
     return seen == rows
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from sfumato.core.measurement import Measurement
 from sfumato.core.plan import Plan, planned
 from sfumato.entropy import Entropy
 from sfumato.errors import QueryRefused
+from sfumato.plain import Plain
 from sfumato.query.answer.assemble import Drawn, LevelColumns
 from sfumato.query.answer.released_batches import (
     ReleasedColumn,
@@ -128,7 +129,8 @@ def _kept(data: Data, finish: Finish, writer: TableWriter, staged: str) -> int:
         rows: int = data.engine.spread(level.cells, finish, writer, staged)
         return rows
     exact = laid_out(level, data.engine.run(level.cells))
-    whole = Computed(exact.numbers, keys=exact.keys)
+    keys: Any = exact.keys  # arrays, which are sequences of values
+    whole = Computed(exact.numbers, keys=keys)
     return writer.keep(map(finish, in_batches(whole)), finish.schema, staged)
 
 
@@ -141,5 +143,5 @@ def _plan(plan: Plan | None, confidence: Fraction) -> Plan | None:
     """By what a written question is known again: as the collected one, and by the confidence of its intervals."""
     if plan is None:
         return None
-    said = {"collected": plan["steps"], "confidence": str(confidence)}
+    said: dict[str, Plain] = {"collected": plan["steps"], "confidence": str(confidence)}
     return {"space": plan["space"], "steps": [{"make": "written query", "with": said}]}
