@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.examples.engines import ENGINES, Opening
+from tests.examples.engines import ENGINES, SLOW, Opening
 
 
-@pytest.fixture(params=ENGINES, scope="session")
+PARAMETERS = [pytest.param(name, marks=[pytest.mark.nightly] * (name in SLOW)) for name in ENGINES]
+
+
+@pytest.fixture(params=PARAMETERS, scope="session")
 def opening(request: pytest.FixtureRequest) -> Opening:
     """Opens tables in one of the engines."""
     return ENGINES[request.param]

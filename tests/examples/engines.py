@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, Protocol
 
-from tests.examples.spark import spark_session
+from tests.examples.spark import opened_in_spark
 from tests.reference.sqlite import open_sqlite
 
 from sfumato.query.engines.duckdb.sources import open_source
 from sfumato.query.engines.protocol import Engine
-from sfumato.query.engines.spark.sources import open_source as open_spark_source
 from sfumato.query.nodes.relations import Scan
 
 
@@ -33,7 +32,10 @@ def open_in_sqlite(data: Mapping[str, Any], tables: Mapping[str, Scan], *, threa
 
 def open_spark(data: Mapping[str, Any], tables: Mapping[str, Scan], *, threads: int = 1) -> Engine:
     """Opens tables in Spark."""
-    return open_spark_source(data, SimpleNamespace(tables=tables), spark_session())  # type: ignore[arg-type]
+    return opened_in_spark(data, tables)
 
 
 ENGINES: dict[str, Opening] = {"DuckDB": open_duckdb, "SQLite": open_in_sqlite, "Spark": open_spark}
+
+SLOW = frozenset({"Spark"})
+"""Engines that take long for a statement: these tests are for the night, and a short form of them is by itself."""

@@ -7,10 +7,16 @@ import os
 import shutil
 import sys
 import warnings
+from collections.abc import Mapping
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
+from sfumato.query.engines.spark.engine import SparkEngine
+from sfumato.query.engines.spark.sources import open_source
+from sfumato.query.nodes.relations import Scan
 
 
 @lru_cache(None)
@@ -30,6 +36,11 @@ def spark_session() -> Any:
         session = builder.getOrCreate()
     atexit.register(session.stop)
     return session
+
+
+def opened_in_spark(data: Mapping[str, Any], tables: Mapping[str, Scan]) -> SparkEngine:
+    """Opens tables in Spark."""
+    return open_source(data, SimpleNamespace(tables=tables), spark_session())  # type: ignore[arg-type]
 
 
 SETTINGS = {

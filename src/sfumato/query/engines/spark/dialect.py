@@ -59,7 +59,9 @@ def _marked(form: str) -> str:
 
 def _like(pattern: str) -> str:
     """A pattern of LIKE as one of Java's that never looks back: each piece is found at its first place."""
-    first, *pieces = ("".join("." if sign == "_" else f"\\x{{{ord(sign):x}}}" for sign in part) for part in _split(pattern))
+    first, *pieces = (
+        "".join("." if sign == "_" else f"\\x{{{ord(sign):x}}}" for sign in part) for part in _split(pattern)
+    )
     if not pieces:
         return f"(?s)\\A{first}\\z"
     between = "".join(f"(?>.*?{piece})" for piece in pieces[:-1])

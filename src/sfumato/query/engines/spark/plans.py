@@ -55,7 +55,7 @@ def refuse_unstable(frame: Any) -> None:
 def _classic(frame: Any) -> str:
     plan = frame._jdf.queryExecution().analyzed()
     if not plan.deterministic():
-        return "rand(), uuid(), first() or another function that may give other values each time"
+        return "a function such as rand() or first()"
     classes = {name.rpartition(".")[2] for name in re.findall(r'"class":"([^"]+)"', plan.toJSON())}
     return next((made for name, made in UNSTABLE.items() if name in classes), "")
 
@@ -63,7 +63,7 @@ def _classic(frame: Any) -> str:
 def _remote(frame: Any) -> str:
     """What is written out also holds names of columns: one called `rand(` is refused, and nothing is let through."""
     if '"deterministic": false' in _shown(frame):
-        return "a function of Python that is said to give other values each time"
+        return "a function of Python such as rand()"
     found = CHANCE.search(frame._explain_string(extended=True).partition("== Optimized Logical Plan ==")[0])
     return found.group(0) + (")" if found.group(0).endswith("(") else "") if found else ""
 

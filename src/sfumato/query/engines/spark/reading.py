@@ -25,9 +25,7 @@ INFINITY = "CAST('Infinity' AS DOUBLE)"
 FINITE = f"CASE WHEN abs({{0}}) < {INFINITY} THEN {{0}} END"
 """To Spark NaN is above everything."""
 
-TO_WHOLE = (
-    "CASE WHEN {0} >= -9223372036854775808BD AND {0} < 9223372036854775808BD THEN CAST({0} AS BIGINT) END"
-)
+TO_WHOLE = "CASE WHEN {0} >= -9223372036854775808BD AND {0} < 9223372036854775808BD THEN CAST({0} AS BIGINT) END"
 """A whole number of a wide type, as one of 64 bits. A cast alone would take the nearest one for what does not fit."""
 
 WIDE = "DECIMAL(38, 0)"

@@ -96,11 +96,10 @@ def session_with(base: Any, frames: Mapping[str, Any]) -> tuple[Any, dict[str, A
     """
     if not is_remote(base):
         own = own_session(base)
+        views = {name: f"s{place}" for place, name in enumerate(frames)}
         for name, frame in frames.items():
-            taken_over(frame, own).createTempView(f"s_{name}" if name.isidentifier() else f"s_{name.encode().hex()}")
-        return own, {
-            name: f"s_{name}" if name.isidentifier() else f"s_{name.encode().hex()}" for name in frames
-        }
+            taken_over(frame, own).createTempView(views[name])
+        return own, views
     if not frames:
         return own_session(base), {}
     views = {name: f"s_{secrets.token_hex(16)}" for name in frames}
@@ -109,7 +108,10 @@ def session_with(base: Any, frames: Mapping[str, Any]) -> tuple[Any, dict[str, A
         for name, frame in frames.items():
             frame.createTempView(views[name])
             made.append(views[name])
-        return pinned(base.cloneSession()), views
+        own = base.cloneSession()
+        for view in made:  # a server copies views when they are first looked for
+            own.table(view).schema  # noqa: B018
+        return pinned(own), views
     finally:
         for view in made:
             base.catalog.dropTempView(view)
@@ -169,7 +171,7 @@ class Opening:
             tried(lambda: refuse_unstable(frame), "a table that Spark can look into")
         else:
             frame, texts = self._handed_over(name, scan, given)
-        held = self._held(f"t{len(self.marks) + 1}", scan, types_of(frame))
+        held = self._held(f"t{len(self.marks) + 1}", scan, tried(lambda: types_of(frame), "a source that can be read"))
         self._made(held, frame, texts)
         if name not in self.marks:
             self._mark(name, frame)
@@ -193,9 +195,7 @@ class Opening:
         mark = table_mark(made)
         taken = arrow_for_spark(made)
         frame = tried(
-            lambda: self.session.createDataFrame(
-                taken, from_arrow_schema(taken.schema, prefer_timestamp_ntz=True)
-            ),
+            lambda: self.session.createDataFrame(taken, from_arrow_schema(taken.schema, prefer_timestamp_ntz=True)),
             "columns of types that Spark knows",
         )
         self.marks[name] = lambda: mark
@@ -253,7 +253,9 @@ def missing(place: str) -> str:
 def types_of(frame: Any) -> dict[str, str]:
     """The types of columns; of two with one name none."""
     names = [one.name for one in frame.schema.fields]
-    return {one.name: held_type(one.dataType.simpleString()) for one in frame.schema.fields if names.count(one.name) == 1}
+    return {
+        one.name: held_type(one.dataType.simpleString()) for one in frame.schema.fields if names.count(one.name) == 1
+    }
 
 
 def held_type(shown: str) -> str:

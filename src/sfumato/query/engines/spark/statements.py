@@ -74,7 +74,9 @@ def _values(columns: List) -> str:
 
 
 def _cells(columns: List) -> Iterator[tuple[str, ...]]:
-    made = [[f"CAST({constant(_held(one, kind))} AS {SPARK.types[kind]})" for one in values] for kind, values in columns]
+    made = [
+        [f"CAST({constant(_held(one, kind))} AS {SPARK.types[kind]})" for one in values] for kind, values in columns
+    ]
     return zip(*made, strict=True)
 
 

@@ -95,7 +95,7 @@ EXACT = (
 DAYS = "([0-9]{{4}})(?:-([0-9]{{1,2}})-([0-9]{{1,2}})|/([0-9]{{1,2}})/([0-9]{{1,2}}))"
 CLOCK = "([0-9]{{1,2}}):([0-9]{{2}})(?::([0-9]{{2}})(?:[.]([0-9]+))?)?"
 ZONE = "(?: ?(?:Z|UTC|GMT|([+-])([0-9]{{2}})(?::?([0-9]{{2}}))?))?"
-LONG = f"{DAYS}(?:(?: +|T *){CLOCK}{ZONE})?"
+LONG = f"{DAYS}(?:[ T]{CLOCK}{ZONE})?"
 SHORT_DAY = "([0-9]{{4}})([0-9]{{2}})([0-9]{{2}})"
 
 
@@ -107,9 +107,7 @@ def _number(form: str, *places: int, otherwise: str = "0") -> str:
 
 def _moment_of(year: str, month: str, day: str, clock: str, micros: str) -> str:
     """A moment of a day, or nothing where there is no such day or no such time of it."""
-    return (
-        f"timestampadd(MICROSECOND, {micros}, try_make_timestamp_ntz({year}, {month}, {day}, {clock}))"
-    )
+    return f"timestampadd(MICROSECOND, {micros}, try_make_timestamp_ntz({year}, {month}, {day}, {clock}))"
 
 
 def _micros(form: str, place: int) -> str:
