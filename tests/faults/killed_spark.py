@@ -112,6 +112,11 @@ def drawn(folder: Path) -> dict[str, list[Any]]:
     return found
 
 
+def emptied(folder: Path) -> bool:
+    """Tells whether a folder is a staged one that nothing is in any more, and that nobody else can look into."""
+    return folder.name.endswith(".staged") and not os.listdir(folder) and folder.stat().st_mode & 0o777 == 0o700
+
+
 def dying(call: Callable[..., Any]) -> Callable[..., Any]:
     """A step after which this process is gone."""
 
@@ -141,7 +146,9 @@ def main(master: str, folder: Path, fault: str) -> None:
     first = told(folder, spark)
     setattr(engine, "spread_over", over)  # noqa: B010
     second = told(folder, spark)
-    names = sorted(name for name in os.listdir(folder) if not name.startswith("book.db"))
+    names = [
+        name for name in sorted(os.listdir(folder)) if not name.startswith("book.db") and not emptied(folder / name)
+    ]
     sys.stdout.write(json.dumps({"first": first, "second": second, "drawn": drawn(folder), "names": names}) + "\n")
 
 

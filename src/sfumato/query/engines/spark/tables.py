@@ -3,7 +3,9 @@
 *Kept.* Each task writes what it draws into a place of its own under ``_temporary`` of the staged folder, which has
 rights for its owner alone. Spark's driver lets one attempt of each task commit (`OutputCommitCoordinator`), and the
 committer (version 1) moves what that attempt wrote; when all tasks have, the job is committed and marked by
-``_SUCCESS``, and what other attempts wrote is removed. A job that breaks off leaves no mark, and is not gone on with.
+``_SUCCESS``, and what other attempts wrote is removed. The staged folder itself stays, empty, as long as the
+application runs: a task that is late, of which nobody knows any more, could otherwise make it anew, with rights for
+everybody. A job that breaks off leaves no mark, and is not gone on with.
 
 *Published.* A second job reads the rows that were kept. It draws nothing: whichever attempts of it there are write the
 same rows. They are divided by a hash of the released row into as many files as follow from the number of released rows,
@@ -140,7 +142,10 @@ class SparkTables(TableWriter):
     def discard(self, staged: str) -> None:
         with quietly():
             if staged:
-                self._files(staged).delete(self._path(staged), True)
+                files, folder = self._files(staged), self._path(staged)
+                for inside in files.listStatus(folder):
+                    files.delete(inside.getPath(), True)
+                files.deleteOnExit(folder)
 
     def _has(self, needed: str) -> bool:
         """Tells whether a class that a format needs is there."""
