@@ -125,7 +125,8 @@ def written_release(
     except NotKept as lost:  # it cannot be found again, but it was paid for and it is here
         raise NotKept(_published(writer, lost.release, place)) from None
     except BaseException:
-        writer.discard(staged)
+        if not writer.is_kept(staged):  # else the book may have the release by now, and goes on with these rows
+            writer.discard(staged)
         raise
     if release.value.staged != staged:  # it was asked before
         writer.discard(staged)

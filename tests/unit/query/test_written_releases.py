@@ -149,6 +149,7 @@ def test_collected_and_written_are_two_questions(session: Session, tmp_path: Pat
 BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "a folder with something else": ({"to": "full"}, BadArgument, "no release"),
     "a file": ({"to": "file"}, BadArgument, "no release"),
+    "no name of a file": ({"to": "a\0b"}, BadArgument, "path of a folder"),
     "an empty name": ({"to": ""}, BadArgument, "path of a folder"),
     "another machine": ({"to": "s3://bucket/pages"}, BadArgument, "on this machine"),
     "no folder above": ({"to": "file/pages"}, BadArgument, "can be written to"),
@@ -300,6 +301,26 @@ def test_a_release_that_the_book_could_not_take_is_there_all_the_same(
         with pytest.raises(NotKept) as lost:
             session.write(BY_PAGE, to=str(tmp_path / "a"), **PAID)
     assert len(rows_at(lost.value.release)["n"]) == 3 and beside(tmp_path) == ["a"]
+
+
+def test_interrupted_once_the_book_has_it_nothing_is_lost(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sfumato.ledger import ledger
+
+    real = vars(ledger)["keep_release"]
+
+    def interrupted(*given: Any) -> Any:
+        real(*given)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "keep_release", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            session.write(BY_PAGE, to=str(tmp_path / "a"), key="monday", **PAID)
+    assert not (tmp_path / "a").exists()
+    release = session.write(BY_PAGE, to=str(tmp_path / "a"), key="monday", **PAID)
+    assert len(rows_at(release)["n"]) == 3 and session.spent.epsilon == 2 and beside(tmp_path) == ["a"]
 
 
 def test_a_broken_folder_is_no_release(session: Session, tmp_path: Path) -> None:

@@ -79,9 +79,10 @@ class LocalTables(TableWriter):
     def place(self, to: str, form: str) -> str:
         if form != "parquet":
             raise BadArgument("format", "'parquet', which this engine writes", form)
-        if not isinstance(to, str | os.PathLike) or not os.fspath(to) or "://" in os.fspath(to):
+        path = os.fspath(to) if isinstance(to, str | os.PathLike) else ""
+        if not path or "://" in path or "\0" in path:
             raise BadArgument("to", "the path of a folder on this machine that is not there yet", to)
-        return os.path.abspath(os.fspath(to))
+        return os.path.abspath(path)
 
     def is_taken(self, place: str) -> bool:
         return os.path.lexists(place)
