@@ -26,15 +26,20 @@ ASKED = "SELECT page, COUNT(*) AS n, SUM(x0) AS s FROM visits GROUP BY page"
 
 
 def timed_aggregation(spent: list[float]) -> None:
-    """Lets every release first run its aggregation by itself, to the end, and note how long that takes."""
+    """Lets every release run its aggregation by itself, to the end, before and after, and note how long that takes."""
     spread = SparkEngine.spread
 
     def plain_first(engine: SparkEngine, cells, finish, writer, staged):  # type: ignore[no-untyped-def]
+        plain(engine, cells)
+        kept = spread(engine, cells, finish, writer, staged)
+        plain(engine, cells)
+        return kept
+
+    def plain(engine: SparkEngine, cells) -> None:  # type: ignore[no-untyped-def]
         begun = time.perf_counter()
         with engine.framed(cells) as frame:
             frame.write.format("noop").mode("overwrite").save()
         spent.append(time.perf_counter() - begun)
-        return spread(engine, cells, finish, writer, staged)
 
     SparkEngine.spread = plain_first  # type: ignore[method-assign]
 
@@ -62,8 +67,9 @@ def main(folder: str, groups: str = str(PAGES)) -> None:
     begun = time.perf_counter()
     release = session.write(ASKED, to=str(to), epsilon=200, delta="1e-4", max_groups=10, max_rows_per_group=1)
     whole = time.perf_counter() - begun
-    report("plain", kind="groups", groups=many, seconds=plain[0])
-    report("finish", kind="groups", groups=many, seconds=whole - 2 * plain[0], shown=release.value.rows)
+    least = min(plain)  # the release has run it once more, at the least as fast as that
+    report("plain", kind="groups", groups=many, seconds=least)
+    report("finish", kind="groups", groups=many, seconds=whole - sum(plain) - least, shown=release.value.rows)
     if release.value.open().count_rows() != release.value.rows or release.value.rows < many // 10:
         raise SystemExit("the release has too few rows to say anything")
     report_memory("groups", "spark")
