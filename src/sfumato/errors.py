@@ -26,6 +26,7 @@ The tree::
     ├── AccountRefused (ValueError)       an account that is unknown, closed, expired, or opened already on other terms
     ├── PermitUsed (RuntimeError)         a permit works once, for what it was charged for, in the process that charged
     ├── NotKept (RuntimeError)            a release was paid for and made, but could not be stored; the error carries it
+    ├── NotPublished (RuntimeError)       a table that was drawn and kept is not in its place; asking again is free
     ├── NotWorkedOut (RuntimeError)       released numbers could not be put together as asked; the error carries them
     ├── ClockWentBack (RuntimeError)      the clock is behind the last entry of a ledger
     ├── LedgerUnavailable (RuntimeError)  a ledger that cannot be read or written now; nothing was charged
@@ -77,8 +78,7 @@ class BadArgument(SfumatoError, ValueError):
 def elements() -> Iterator[None]:
     """Hides what an error inside would show of a value: one that was taken out of a list, which may be data."""
     try:
-        yield
-        return
+        return (yield)
     except BadArgument as refusal:
         name, must = refusal.name, refusal.must
     raise BadArgument(name, must, Unseen()) from None
@@ -259,6 +259,10 @@ class NotKept(SfumatoError, RuntimeError):
         )
 
 
+class NotPublished(SfumatoError, RuntimeError):
+    """Reports a table that was paid for, drawn and kept, but is not in its place yet: asking again puts it there."""
+
+
 class NotWorkedOut(SfumatoError, RuntimeError):
     """Reports numbers that were released and could not be put together as asked; ``release`` has them."""
 
@@ -358,7 +362,8 @@ def shown(value: object) -> str:
         case bool() | None:
             return repr(value)
         case str():
-            return _shown_text(value)
+            short = len(value) <= LONGEST_SHOWN and "\n" not in value
+            return repr(str(value)) if short else f"a text of {len(value)} characters"
         case float():
             return repr(value) if value.is_integer() and abs(value) < 1000 else f"{value:.3g}"
         case int() | Fraction() | Decimal() | datetime.date() | datetime.time() | datetime.timedelta():
@@ -370,11 +375,6 @@ def shown(value: object) -> str:
     if type(value).__module__.partition(".")[0] == __name__.partition(".")[0]:
         return text if len(text := repr(value)) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "…"
     return _kind(value)
-
-
-def _shown_text(text: str) -> str:
-    short = len(text) <= LONGEST_SHOWN and "\n" not in text
-    return repr(str(text)) if short else f"a text of {len(text)} characters"
 
 
 def _shown_number(value: object) -> str:

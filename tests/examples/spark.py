@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
+import sys
 import warnings
 from collections.abc import Mapping
 from functools import lru_cache
@@ -23,6 +25,7 @@ def spark_session() -> Any:
     if shutil.which("java") is None:
         pytest.skip("needs Java (scripts/debian-packages)")
     pytest.importorskip("pyspark", reason="needs pyspark")
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # what runs in executors runs in this environment
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of pyspark's modules, about pandas and what Python has deprecated
         from pyspark.sql import SparkSession

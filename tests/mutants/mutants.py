@@ -15,6 +15,7 @@ from tests.mutants.postgres_mutants import POSTGRES
 from tests.mutants.polars_mutants import POLARS
 from tests.mutants.spark_mutants import SPARK
 from tests.mutants.trainings import TRAINING
+from tests.mutants.written_mutants import WRITTEN
 
 RANDOMNESS = (
     Mutant(
@@ -1277,6 +1278,7 @@ FAMILIES: tuple[tuple[Mutant, ...], ...] = (
     LOCAL,
     POSTGRES,
     POLARS,
+    WRITTEN,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(mutant for family in FAMILIES for mutant in family)
 FIRST: tuple[Mutant, ...] = tuple(family[0] for family in FAMILIES)

@@ -436,3 +436,28 @@ def test_as_a_program(run: Run, tmp_path: Path) -> None:
     ran = subprocess.run(asked, capture_output=True, text=True, cwd=tmp_path, check=True, encoding="utf-8")
     assert ran.stdout.splitlines()[0] == "n,n_low,n_high"
     assert "price" in ran.stderr
+
+
+def test_an_answer_is_written_as_a_table(run: Run, tmp_path: Path) -> None:
+    asked = BY_DAY.removesuffix(" ORDER BY day")
+    paid = ("--epsilon", "1", "--delta", "1e-7", *BOUNDED, *LIMITED, *SPRING)
+    for again in (False, True):
+        done = run("query", "visits.parquet", asked, "--codebook", "visits.yaml", "--write", "days", *paid)
+        assert done.code == 0 and "rows at" in done.out
+        assert ("nothing: it was asked before" in done.err) == again
+    release = sf.release.read_release(tmp_path / "days")
+    assert release.value.open().to_table().column_names == ["day", "n", "n_low", "n_high", "m", "m_low", "m_high"]
+
+
+@pytest.mark.parametrize("beside", [("--output", "a.csv"), ("--format", "json"), ("--plot", "a.svg")])
+def test_a_table_is_written_nowhere_else(beside: tuple[str, str], run: Run) -> None:
+    paid = ("--epsilon", "1", "--delta", "1e-7", *BOUNDED, *LIMITED)
+    done = run("query", "visits.parquet", BY_DAY, "--codebook", "visits.yaml", "--write", "days", *paid, *beside)
+    assert done.code == 2 and "--write takes no" in done.err
+    assert not Path("days").exists()
+
+
+def test_what_cannot_be_written_as_a_table_is_refused(run: Run) -> None:
+    paid = ("--epsilon", "1", "--delta", "1e-7", *BOUNDED, *LIMITED)
+    done = run("query", "visits.parquet", BY_DAY, "--codebook", "visits.yaml", "--write", "days", *paid)
+    assert done.code == 3 and "ORDER BY" in done.err and not Path("days").exists()

@@ -19,6 +19,7 @@ from sfumato.errors import (
     LimitReached,
     MissingExtra,
     NotKept,
+    NotPublished,
     NotWorkedOut,
     RunFailed,
     SfumatoError,
@@ -29,7 +30,7 @@ FAILED, USAGE, REFUSED, LIMIT, BROKE_OFF, VIOLATED, INTERRUPTED = 1, 2, 3, 4, 5,
 
 CODES: tuple[tuple[tuple[type[SfumatoError], ...], int], ...] = (
     ((LimitReached,), LIMIT),
-    ((RunFailed, NotKept, NotWorkedOut), BROKE_OFF),
+    ((RunFailed, NotKept, NotPublished, NotWorkedOut), BROKE_OFF),
     ((LedgerUnavailable, LedgerDamaged, ClockWentBack, MissingExtra, StoreUnavailable), FAILED),
 )
 """Whatever is not named here was refused, from public facts alone."""

@@ -74,6 +74,9 @@ Address = Annotated[
         help="A file, sqlite:///… or postgresql://…; sfumato-ledger.db beside the data if left out.",
     ),
 ]
+Write = Annotated[
+    str | None, typer.Option("--write", help="A new folder to write the answer to, as a table, where it is computed.")
+]
 LimitEpsilon = Annotated[str | None, typer.Option(help="What may be spent in all, stated when an account is opened.")]
 LimitDelta = Annotated[str | None, typer.Option(help="… with a δ.")]
 LimitRho = Annotated[str | None, typer.Option(help="… or as ρ.")]
@@ -147,6 +150,7 @@ def query(
     limit_delta: LimitDelta = None,
     limit_rho: LimitRho = None,
     form: Annotated[Form, typer.Option("--format", "-f", help="How the answer is written.")] = Form.TABLE,
+    write: Write = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The file to write it to.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draws it into a file: .svg, .png or .html.")] = None,
     title: Annotated[str | None, typer.Option(help="The title of what --plot draws.")] = None,
@@ -169,11 +173,13 @@ def query(
         return
     if loss is None and accuracy is None and not OPTIONS.search(asked.text):
         misused("say what to pay, --epsilon 0.5 (or --rho 0.1), or how near to come, --accuracy 50.")
+    if write is not None and (output, plot, form) != (None, None, Form.TABLE):
+        misused("--write takes no --output, --plot or --format: a table is all that it writes.")
     where = Output(form, output, plot, title)
     with interruptible(shown(address)):
         with working("opening the data"):
             session = open_session(source.dataset(), address, limit, same_data)
-        code = ask(session, asked, where, address)
+        code = ask(session, asked, where, address) if write is None else put(session, asked, write, address)
     raise typer.Exit(code)
 
 
@@ -258,6 +264,20 @@ def ask(session: Session, asked: Asked, where: Output, address: str) -> int:
         where.write(answer, None, "")
         return code
     where.write(answer, release, notes_of(release, session, address, free=session.spent == before))
+    return code
+
+
+def put(session: Session, asked: Asked, to: str, address: str) -> int:
+    """Asks a question, lets the answer be written as a table, and gives the exit code."""
+    before, code = session.spent, 0
+    try:
+        with working("asking, and writing the answer"):
+            release = session.write(asked.text, asked.parameters, to=to, **asked.settings)
+    except NotKept as lost:
+        tell(f"sfumato: {lost}")
+        release, code = lost.release, BROKE_OFF
+    sys.stdout.write(f"{release.value}\n")
+    tell(notes_of(release, session, address, free=session.spent == before))
     return code
 
 

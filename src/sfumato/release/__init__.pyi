@@ -8,6 +8,7 @@ from .publication import missing_for_publication
 from .record import Failure, How
 from .registry import RegistryEntry
 from .table import ReleaseTable
+from .written import WrittenTable, read_release
 
 __all__ = [
     "Checklist",
@@ -19,7 +20,9 @@ __all__ = [
     "Interval",
     "RegistryEntry",
     "ReleaseTable",
+    "WrittenTable",
     "combine",
     "inverse_variance",
     "missing_for_publication",
+    "read_release",
 ]

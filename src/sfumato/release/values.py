@@ -16,6 +16,7 @@ import numpy as np
 from sfumato.errors import BadArgument, UnknownFormat
 from sfumato.plain import Form, Part, Plain, same
 from sfumato.release.answer import Answer, AnswerColumn, Bin, Cells, Role
+from sfumato.release.written import WrittenColumn, WrittenTable
 
 PLAIN_BITS = 63
 """Whole numbers up to this many bits are written as they are, larger ones in hexadecimal."""
@@ -66,6 +67,8 @@ def _read_word(plain: dict[str, Any], part: Part) -> Any:
             return _array(kind, [], [entry], part)[()]
         case [("answer", [list(columns), confidence, list(atoms)])]:
             return _answer(columns, part(confidence), atoms, part)
+        case [("written", [str(place), str(form), int(rows), list(columns), confidence, str(staged)])]:
+            return WrittenTable(place, form, rows, _written_columns(columns), part(confidence), staged)
     raise UnknownFormat("a value in it is of a form that is not known")
 
 
@@ -160,6 +163,22 @@ def _bin(plain: object, part: Part) -> Bin:
             if all(type(end) in (int, float) for end in ends):
                 return Bin(histogram, of, *ends)
     raise UnknownFormat("a bin of an answer in it is not a histogram, what it is of, and two edges")
+
+
+def _stored_table(table: WrittenTable, part: Part) -> Plain:
+    columns: list[Plain] = [[one.name, one.role.value, one.low, one.high] for one in table.columns]
+    return {"written": [table.place, table.form, table.rows, columns, part(table.confidence), table.staged]}
+
+
+def _written_columns(columns: list[Any]) -> tuple[WrittenColumn, ...]:
+    made: list[WrittenColumn] = []
+    for column in columns:
+        match column:
+            case [str(name), ("key" | "value") as role, str(low), str(high)]:
+                made.append(WrittenColumn(name, Role(role), low, high))
+            case _:
+                raise UnknownFormat("a column of a written table in it is not a name, a role, and names of its ends")
+    return tuple(made)
 
 
 def _stored_cells(cells: Cells, part: Part) -> Plain:
@@ -266,6 +285,7 @@ VALUES = Form(
         tuple: lambda value, part: {"tuple": [part(inner) for inner in value]},
         datetime.date: lambda value, part: {"date": value.isoformat()},
         Answer: _stored_answer,
+        WrittenTable: _stored_table,
     },
     other=_stored_other,
     readers={

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, final
@@ -189,7 +191,21 @@ def open_tables(
         if column.keys is not None
     }
     known = Catalog(codebook, rows_only, lists) if lists else catalog
-    return OpenTables(public, known, private.schema()), Unlocked(private, known)
+    return OpenTables(public, known, private.schema(), folders_of(data)), Unlocked(private, known)
+
+
+def folders_of(data: Data) -> tuple[str, ...]:
+    """The folders that files are looked for in, and so whatever else comes to be there: of globs, and of folders."""
+    if isinstance(data, Mapping):
+        return tuple(folder for part in data.values() for folder in folders_of(part))
+    if not isinstance(data, str | os.PathLike):
+        return ()
+    text = os.fspath(data)
+    fixed = re.split(r"[*?\[]", text, maxsplit=1)[0]
+    if fixed == text and not os.path.isdir(text):
+        return ()
+    folder = text if fixed == text else os.path.dirname(fixed)
+    return (folder if "://" in text else os.path.abspath(folder),)
 
 
 def _listed(engine: PublicTables, catalog: Catalog, place: Place) -> tuple[Value, ...]:

@@ -30,6 +30,7 @@ from sfumato.release.answer import Answer
 from sfumato.release.record import Release
 from sfumato.session.kinds import kept_within
 from sfumato.session.workbench import Workbench, public_release
+from sfumato.session.writing import written_release
 
 if TYPE_CHECKING:
     from sfumato.query.sql.reading import Statement
@@ -150,6 +151,22 @@ class Planner:
             return release
         again = compiled.answer(drawn_from(compiled, answer), sure)  # intervals are worked out anew, at no cost
         return replace(release, value=again, confidence=sure)
+
+    def write_sql(self, text: str, parameters: Parameters, settings: Settings, *, to: str, form: str) -> Release:
+        """Writes the answer to a question in SQL as a table."""
+        asked = self._read(text, parameters)
+        if asked.explain or asked.question is None or asked.worked is not None:
+            raise QueryRefused(
+                "only one question about private tables, without a SELECT around it, can be written as a table: "
+                "session.sql(…) answers others. Nothing was charged."
+            )
+        return self.write(asked.question, asked.options.added_to(settings), to=to, form=form)
+
+    def write(self, question: Question, settings: Settings, *, to: str, form: str) -> Release:
+        """Pays for a question and writes its answer as a table, where the engine writes."""
+        settings = self._settled(settings.priced, lambda one: self._measured(question, one))
+        compiled = self._planned(question, settings)
+        return written_release(self._session, self._opened, compiled, settings, to=to, form=form)
 
     def explain(self, question: Question, settings: Settings) -> Explanation:
         """Explains a question: what is computed, how units are bounded, noise, errors, price. Spends nothing.

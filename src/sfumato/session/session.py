@@ -37,6 +37,7 @@ from sfumato.session.kinds import beside_words
 from sfumato.session.overview import session_document
 from sfumato.session.prepared import Question, prepare
 from sfumato.session.standing import Standing
+from sfumato.session.writing import Writing
 
 if TYPE_CHECKING:
     from sfumato.query.answer.explanation import Explanation
@@ -56,7 +57,7 @@ LONGEST = 100_000
 
 
 @final
-class Session(Displayed, Standing):
+class Session(Displayed, Standing, Writing):
     """Asks questions of one data set, and pays for them from one account. Get one from `Dataset.session`."""
 
     def __init__(self, dataset: Dataset, ledger: Ledger, account: Account, *, by: str) -> None:

@@ -18,9 +18,12 @@ from sfumato.query.answer.spelled import plainly, spelled, statistic_text
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.operators.released import Released
-from sfumato.query.nodes.questions import Histogram, Item, Statistic, StatisticValue, statistics_in
+from sfumato.query.nodes.questions import Histogram, Item, Question, Statistic, StatisticValue, statistics_in
+from sfumato.query.plan.decomposition import Recipe
 from sfumato.query.plan.engine_plan import ExactAggregate
 from sfumato.query.plan.grouping_sets import Level, listed_keys
+from sfumato.query.plan.parts import PricedCells, Selection
+from sfumato.query.plan.selection_statistics import SpecialAt
 from sfumato.release.answer import Answer, AnswerColumn, Bin, Role
 from sfumato.release.vectors import Array, Vector
 
@@ -45,6 +48,69 @@ class Drawn:
     chosen: Mapping[Statistic, Array] = field(default_factory=dict)
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class LevelColumns:
+    """How the columns of one grouping set are made of what was drawn for it: public facts, and no data.
+
+    Row by row: what stands in a row is a function of what was drawn for that group. So the columns of some of the
+    groups are the same, whether the others are there or not, and whoever has a part of the groups can make its rows.
+    """
+
+    question: Question
+    level: Level
+    recipes: Mapping[Statistic, Recipe]
+    together: Mapping[Statistic, int]
+    noises: Mapping[ExactAggregate, PricedCells]
+    specials: tuple[SpecialAt, ...] = ()
+    selection: Selection | None = None
+
+    def made(self, drawn: Drawn, confidence: Fraction) -> dict[str, Released]:
+        """Computes the columns, and leaves out groups that do not meet the condition."""
+        question, bars = self.question, self._bars(drawn)
+        known = self._known(drawn, bars, confidence)
+        columns = {
+            name: known.keys[made.name] if isinstance(made, Column) else self._made(made, known, bars, 1 - confidence)
+            for name, made in question.columns
+        }
+        columns |= {_hidden(at): evaluated(one.by, known) for at, one in enumerate(question.order)}
+        if question.having is None:
+            return columns
+        kept = np.flatnonzero(true_in(evaluated(question.having, known)))
+        return {name: _taken(cells, kept) for name, cells in columns.items()}
+
+    def _made(self, made: Expression, known: Known, bars: Bars, missed: Fraction) -> Released:
+        """Computes a column; sums and ratios of noisy numbers have error bars from the noise of all of them."""
+        cells, recipes = evaluated(made, known), self.recipes
+        if isinstance(made, StatisticValue):
+            recipe = recipes.get(made.statistic) if self.together[made.statistic] > 1 else None
+            return cells if recipe is None else bars.made(recipe, missed)
+        if not isinstance(cells, Vector):
+            return cells
+        ratio = ratio_form(made, recipes)
+        if ratio is not None:
+            return bars.ratio(cells, ratio, missed)
+        form = linear_form(made, recipes)
+        return cells if form is None else bars.linear(cells, form, missed)
+
+    def _bars(self, drawn: Drawn) -> Bars:
+        """What error bars are worked out from: the numbers, their noise, and how keys were chosen."""
+        return Bars(drawn.numbers, self.noises, drawn.agreed, drawn.laws, self.selection)
+
+    def _known(self, drawn: Drawn, bars: Bars, confidence: Fraction) -> Known:
+        question = self.question
+        size = len(next(iter((*drawn.numbers.values(), *drawn.chosen.values()))))
+        keys = {name: np.full(size, None, dtype=object) for name, _ in question.keys}
+        for at, cells in zip(self.level.places, drawn.keys, strict=True):
+            keys[question.keys[at][0]] = cells
+        statistics: dict[Statistic, Released] = {  # with intervals that hold together for all statistics of one column
+            one: bars.made(recipe, (1 - confidence) / self.together.get(one, 1)) for one, recipe in self.recipes.items()
+        }
+        for run, special in zip(self.level.runs, self.specials, strict=True):
+            statistics |= special.released([drawn.chosen[one] for one in run.special.statistics], confidence)
+        return Known(size, keys, statistics)
+
+
 def finished(compiled: CompiledQuery, drawn: Sequence[Drawn], confidence: Fraction) -> Answer:
     """Makes the table that is released."""
     return Answer(columns_of(compiled, _agreed(compiled, drawn), confidence), confidence, atoms_of(compiled, drawn))
@@ -53,7 +119,7 @@ def finished(compiled: CompiledQuery, drawn: Sequence[Drawn], confidence: Fracti
 def columns_of(compiled: CompiledQuery, drawn: Sequence[Drawn], confidence: Fraction) -> tuple[AnswerColumn, ...]:
     """The columns of the table, of what was drawn for its first levels, or for all."""
     with np.errstate(all="ignore"):  # what has no value is missing, and what is not known has infinite ends
-        tables = [_level(compiled, place, one, confidence) for place, one in enumerate(drawn)]
+        tables = [made.made(one, confidence) for made, one in zip(compiled.columns_at, drawn, strict=False)]
     order = _order(compiled, tables)
     return tuple(
         _binned(_column(name, made, _stacked([table[name] for table in tables]), order), made)
@@ -72,65 +138,9 @@ def _agreed(compiled: CompiledQuery, drawn: Sequence[Drawn]) -> list[Drawn]:
     return [replace(one, agreed=numbers, laws=here) for one, numbers, here in both]
 
 
-def _level(compiled: CompiledQuery, place: int, drawn: Drawn, confidence: Fraction) -> dict[str, Released]:
-    """Computes the columns of one level, and leaves out groups that do not meet the condition."""
-    question, bars = compiled.question, _bars(compiled, place, drawn)
-    known = _known(compiled, place, drawn, bars, confidence)
-    columns = {
-        name: known.keys[made.name]
-        if isinstance(made, Column)
-        else _made(compiled, place, made, known, bars, 1 - confidence)
-        for name, made in question.columns
-    }
-    columns |= {_hidden(at): evaluated(one.by, known) for at, one in enumerate(question.order)}
-    if question.having is None:
-        return columns
-    kept = np.flatnonzero(true_in(evaluated(question.having, known)))
-    return {name: _taken(cells, kept) for name, cells in columns.items()}
-
-
 def _hidden(at: int) -> str:
     """Names a column that the answer is only sorted by; no column of a question can have this name."""
     return f"\0{at}"
-
-
-def _made(
-    compiled: CompiledQuery, place: int, made: Expression, known: Known, bars: Bars, missed: Fraction
-) -> Released:
-    """Computes a column; sums and ratios of noisy numbers have error bars that follow from the noise of all of them."""
-    cells, recipes = evaluated(made, known), compiled.recipes_at[place]
-    if isinstance(made, StatisticValue):
-        recipe = recipes.get(made.statistic) if compiled.together[made.statistic] > 1 else None
-        return cells if recipe is None else bars.made(recipe, missed)
-    if not isinstance(cells, Vector):
-        return cells
-    ratio = ratio_form(made, recipes)
-    if ratio is not None:
-        return bars.ratio(cells, ratio, missed)
-    form = linear_form(made, recipes)
-    return cells if form is None else bars.linear(cells, form, missed)
-
-
-def _bars(compiled: CompiledQuery, place: int, drawn: Drawn) -> Bars:
-    """What a level's error bars are worked out from: its numbers, their noise, and how its keys were chosen."""
-    chosen = [at for at, level in enumerate(compiled.levels) if level.chooser is not None]
-    selection = compiled.pricing.selections[chosen.index(place)] if place in chosen else None
-    return Bars(drawn.numbers, compiled.noises[place], drawn.agreed, drawn.laws, selection)
-
-
-def _known(compiled: CompiledQuery, place: int, drawn: Drawn, bars: Bars, confidence: Fraction) -> Known:
-    question, level = compiled.question, compiled.levels[place]
-    size = len(next(iter((*drawn.numbers.values(), *drawn.chosen.values()))))
-    keys = {name: np.full(size, None, dtype=object) for name, _ in question.keys}
-    for at, cells in zip(level.places, drawn.keys, strict=True):
-        keys[question.keys[at][0]] = cells
-    statistics: dict[Statistic, Released] = {  # with intervals that hold together for all statistics of one column
-        one: bars.made(recipe, (1 - confidence) / compiled.together.get(one, 1))
-        for one, recipe in compiled.recipes_at[place].items()
-    }
-    for run, special in zip(level.runs, compiled.specials[place], strict=True):
-        statistics |= special.released([drawn.chosen[one] for one in run.special.statistics], confidence)
-    return Known(size, keys, statistics)
 
 
 def _order(compiled: CompiledQuery, tables: Sequence[Mapping[str, Released]]) -> Array:

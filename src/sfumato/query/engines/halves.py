@@ -15,6 +15,7 @@ from sfumato.query.engines.inputs.tables import is_lazy
 from sfumato.query.engines.needs import needs_of_cells, needs_of_expressions, needs_of_relation, refuse_lacking
 from sfumato.query.engines.protocol import Given, PrivateTables, PublicTables
 from sfumato.query.engines.registry import EngineChoice, opener_of
+from sfumato.query.engines.written_tables import TableWriter
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Value
@@ -72,6 +73,10 @@ class PlannerTables(PublicTables):
     def matches(self, relation: Relation, keys: tuple[Expression, ...]) -> int:
         needed = (*needs_of_relation(relation), *needs_of_expressions(keys))
         return self._able(needed).matches(relation, keys)
+
+    @property
+    def writer(self) -> TableWriter:
+        return self._engine.writer
 
     def _able(self, needed: Iterable[str]) -> PublicTables:
         """The engine, if it lacks nothing that is needed."""

@@ -7,13 +7,14 @@ which nobody holds but what a permit unlocks.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.query.engines.written_tables import LocalTables, TableWriter
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Value
@@ -21,10 +22,37 @@ from sfumato.query.nodes.relations import Relation
 from sfumato.query.plan.engine_plan import Cells, Computed, Marginals
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from sfumato.query.engines.data_check import TableCheck
 
 Given: TypeAlias = Any
 """A path or glob, an Arrow table, a data frame, rows, columns of arrays, or any of these for each table."""
+
+
+BATCH = 1 << 18
+"""Cells are handed on in batches of so many."""
+
+
+class Finish(Protocol):
+    """What is made of exact cells before anything is written: an engine can send it to where they are, and no more.
+
+    ``schema`` is that of the rows it makes.
+    """
+
+    @property
+    def schema(self) -> pa.Schema: ...
+
+    def __call__(self, computed: Computed) -> pa.RecordBatch:
+        """Makes rows of one batch of cells, which has one sequence for each key (of values, or an array of Arrow)."""
+
+
+def in_batches(computed: Computed) -> Iterator[Computed]:
+    """Cuts cells into batches."""
+    for start in range(0, len(computed.numbers[0]), BATCH):
+        end = start + BATCH
+        numbers = tuple(cells[start:end] for cells in computed.numbers)
+        yield Computed(numbers, keys=tuple(cells[start:end] for cells in computed.keys))
 
 
 class PublicTables(ABC):
@@ -66,6 +94,11 @@ class PublicTables(ABC):
     def matches(self, relation: Relation, keys: tuple[Expression, ...]) -> int:
         """Counts how many rows of a public relation agree in their keys, at most."""
 
+    @property
+    def writer(self) -> TableWriter:
+        """Writes what is released as tables; an engine of many machines writes where these do."""
+        return LocalTables()
+
 
 class PrivateTables(ABC):
     """A capability: whoever holds it can compute exact numbers. Only what a permit lets run is ever handed one."""
@@ -86,6 +119,14 @@ class PrivateTables(ABC):
     def marginals(self, marginals: Marginals) -> NDArray[np.int64]:
         """Counts contingency tables of the same rows, one after another. It fails for no data."""
         return np.concatenate([marginals.laid_out(at, self.run(cells)) for at, cells in enumerate(marginals.cells)])
+
+    def spread(self, cells: Cells, finish: Finish, writer: TableWriter, staged: str) -> int:
+        """Computes cells where they are, and keeps in a staged folder what a function makes of them, batch by batch.
+
+        The function is called once for each batch that is kept; nothing else of the cells is written down anywhere. It
+        returns how many rows it has kept, and fails for no data.
+        """
+        return writer.keep(map(finish, in_batches(self.run(cells))), finish.schema, staged)
 
     def at_once(self) -> AbstractContextManager[None]:
         """Lets everything that is computed inside it see the same rows, where others may write to the source."""

@@ -35,6 +35,9 @@ class Asker(Protocol):
     def release(self, question: Question, settings: Settings) -> Release:
         """Pays for a question and answers it."""
 
+    def write(self, question: Question, settings: Settings, *, to: str, form: str) -> Release:
+        """Pays for a question and writes its answer as a table."""
+
     def explain(self, question: Question, settings: Settings) -> Explanation:
         """Says what a question would cost and how it would be answered."""
 
@@ -201,6 +204,43 @@ class Query:
             key=key,
         )
         return self.groups.asker.release(self.question, settings)
+
+    def write(
+        self,
+        to: str,
+        *,
+        format: str = "parquet",
+        loss: Loss | Mapping[str, Loss] | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        accuracy: Accuracy | None = None,
+        max_groups: int | None = None,
+        max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
+        max_matches: int | None = None,
+        keys: KeySet | None = None,
+        weights: Mapping[str, Number] | None = None,
+        noise: NoiseChoice | None = None,
+        confidence: Number = CONFIDENCE,
+        key: str | None = None,
+    ) -> Release:
+        """Pays for the question and writes its answer as a table in a new folder; see `Session.write`."""
+        settings = Settings.read(
+            loss=loss,
+            epsilon=epsilon,
+            delta=delta,
+            accuracy=accuracy,
+            max_groups=max_groups,
+            max_rows_per_group=max_rows_per_group,
+            max_rows=max_rows,
+            max_matches=max_matches,
+            keys=keys,
+            weights=weights,
+            noise=noise,
+            confidence=confidence,
+            key=key,
+        )
+        return self.groups.asker.write(self.question, settings, to=to, form=format)
 
     def explain(
         self,

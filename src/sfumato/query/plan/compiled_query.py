@@ -17,7 +17,7 @@ from sfumato.core.plan import Plan, planned, record_of
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.plain import Plain
-from sfumato.query.answer.assemble import Drawn, finished
+from sfumato.query.answer.assemble import Drawn, LevelColumns, finished
 from sfumato.query.answer.normal_text import normal_text
 from sfumato.query.answer.words import mechanism_words, noise_words, tally_words
 from sfumato.query.build.settings import Settings
@@ -27,7 +27,7 @@ from sfumato.query.nodes.questions import Question, Statistic, statistics_in
 from sfumato.query.plan.cuts import cuts_of
 from sfumato.query.plan.decomposition import Recipe
 from sfumato.query.plan.engine_plan import Computed, ExactAggregate
-from sfumato.query.plan.grouping_sets import Level, added_up, laid_out, noised, noises_in, shown_keys
+from sfumato.query.plan.grouping_sets import Level, added_up, drawn_of, laid_out, noises_in
 from sfumato.query.plan.parts import PricedCells
 from sfumato.query.plan.price import recipes_at
 from sfumato.query.plan.pricing import Pricing
@@ -109,6 +109,24 @@ class CompiledQuery:
         parts: Iterator[Any] = iter(self.pricing.parts)
         return tuple((noises_in(level.sets, parts), tuple(next(parts) for _ in level.runs)) for level in self.levels)
 
+    @cached_property
+    def columns_at(self) -> tuple[LevelColumns, ...]:
+        """How the columns of each level are made of what was drawn for it."""
+        selections = iter(self.pricing.selections)
+        each = zip(self.levels, self.recipes_at, self.noises, self.specials, strict=True)
+        return tuple(
+            LevelColumns(
+                self.question,
+                level,
+                recipes,
+                self.together,
+                noises,
+                specials,
+                None if level.chooser is None else next(selections),
+            )
+            for level, recipes, noises, specials in each
+        )
+
     def measurement(self, confidence: Fraction) -> Measurement:
         """The measurement that asks it; the answer states its intervals at a confidence."""
         made = Measurement(
@@ -148,25 +166,18 @@ class CompiledQuery:
 
     def _drawn(self, data: Data, entropy: Entropy) -> tuple[Drawn, ...]:
         drawn = []
-        selections = iter(self.pricing.selections)
         computed = [
             None if level.summed is not None else laid_out(level, _run(level, data.engine)) for level in self.levels
         ]
         finest = next(one for one in computed if one is not None)
-        for level, noises, specials, own in zip(self.levels, self.noises, self.specials, computed, strict=True):
+        for level, columns, own in zip(self.levels, self.columns_at, computed, strict=True):
             exact = added_up(level, finest) if own is None else own
-            numbers = dict(zip(level.cells.tallies, exact.numbers, strict=True))
-            keys, noisy = exact.keys, {}
-            if level.chooser is not None:
-                shown = shown_keys(exact, numbers[level.chooser], next(selections), entropy)
-                keys, noisy[level.chooser] = shown.keys, shown.units
-                numbers = dict(zip(level.cells.tallies, shown.numbers(exact), strict=True))
-            noisy |= {tally: noised(numbers[tally], part, entropy) for tally, part in noises.items()}
+            noisy = drawn_of(exact, level, columns.noises, columns.selection, entropy)
             chosen: dict[Statistic, Array] = {}
-            for run, special in zip(level.runs, specials, strict=True):
-                counts = counted(run, data.engine.run(run.cells), keys)
+            for run, special in zip(level.runs, columns.specials, strict=True):
+                counts = counted(run, data.engine.run(run.cells), noisy.keys)
                 chosen |= zip(run.special.statistics, special.draw(counts, entropy), strict=True)
-            drawn.append(Drawn(keys, noisy, chosen=chosen))
+            drawn.append(Drawn(noisy.keys, noisy.numbers, chosen=chosen))
         return tuple(drawn)
 
     def answer(self, drawn: Sequence[Drawn], confidence: Fraction) -> Answer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -205,3 +205,39 @@ def shown_keys(exact: Exact, units: Array, selection: Selection, entropy: Entrop
 def noised(numbers: Array, part: PricedCells, entropy: Entropy) -> Array:
     """Adds fresh noise to every number."""
     return entropy.perform(part.act(numbers), lambda: exact_add(numbers, part.noise.samples(len(numbers), entropy)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Noisy:
+    """What was drawn for groups: the keys that are shown, and the noisy numbers of each."""
+
+    keys: tuple[Array, ...]
+    numbers: Mapping[ExactAggregate, Array]
+
+
+@guarantee(
+    claim="what is drawn for a group is a function of its own numbers and of fresh bits: in batches it is the same",
+    proof="proofs/query.md#batches",
+    reviewed="d2a0b0a77209",
+)
+def drawn_of(
+    exact: Exact,
+    level: Level,
+    noises: Mapping[ExactAggregate, PricedCells],
+    selection: Selection | None,
+    entropy: Entropy,
+) -> Noisy:
+    """Chooses keys, and adds noise to the numbers of those that are shown: group by group, with noise of its own.
+
+    What is drawn for a group depends on that group's numbers alone. So it is one mechanism, whether the groups are
+    all here or some of them are drawn elsewhere, each of them once (proofs/query.md#batches).
+    """
+    numbers = dict(zip(level.cells.tallies, exact.numbers, strict=True))
+    keys, noisy = exact.keys, dict[ExactAggregate, Array]()
+    if level.chooser is not None and selection is not None:
+        shown = shown_keys(exact, numbers[level.chooser], selection, entropy)
+        keys, noisy[level.chooser] = shown.keys, shown.units
+        numbers = dict(zip(level.cells.tallies, shown.numbers(exact), strict=True))
+    noisy |= {tally: noised(numbers[tally], part, entropy) for tally, part in noises.items()}
+    return Noisy(keys, noisy)

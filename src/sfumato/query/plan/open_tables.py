@@ -28,12 +28,14 @@ Matched: TypeAlias = dict[tuple[Relation, tuple[Expression, ...]], int]
 class OpenTables:
     """What may be known of tables without paying: the catalog, public tables, and the engine's types of the columns.
 
-    Nothing here leads to a private table: ``engine`` was opened without them.
+    Nothing here leads to a private table: ``engine`` was opened without them. ``folders`` are those that the data is
+    read from, as far as it is files: nothing may be written there.
     """
 
     engine: PublicTables
     catalog: Catalog
     schema: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    folders: tuple[str, ...] = ()
 
     @cached_property
     def space(self) -> Space:

@@ -11,16 +11,21 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from sfumato.query.engines.protocol import Finish
 from sfumato.query.engines.spark.dialect import LACKS, SPARK
 from sfumato.query.engines.spark.quiet import quietly
 from sfumato.query.engines.spark.session import OPTIMIZER, SETTINGS, is_remote, own_session
+from sfumato.query.engines.spark.spreading import spread_over
 from sfumato.query.engines.spark.statements import INLINE, with_lists, without_order, written_out
+from sfumato.query.engines.spark.tables import SparkTables
 from sfumato.query.engines.sql.arrow import ArrowColumns, list_table
 from sfumato.query.engines.sql.dialect import Dialect
 from sfumato.query.engines.sql.engine import Answer, SQLEngine
 from sfumato.query.engines.sql.held import Held, item_type
 from sfumato.query.engines.sql.statement import Statement, listing
+from sfumato.query.engines.written_tables import TableWriter
 from sfumato.query.nodes.kinds import Kind, Value
+from sfumato.query.plan.engine_plan import Cells
 
 VERSION_DIGITS = 32
 """The number of hexadecimal digits that name a version of data."""
@@ -132,22 +137,41 @@ class SparkEngine(SQLEngine):
                 self._session.stop()
 
     def answer(self, text: str, statement: Statement, *, few: bool) -> Answer:
-        with quietly():
-            return self._answered(text, statement)
-        raise RuntimeError(STOPPED if stopped(self._session) else BROKE_OFF)
-
-    def _answered(self, text: str, statement: Statement) -> Answer:
-        lists = statement.lists
         text, order = without_order(text)
-        views = {name: f"l{uuid.uuid4().hex}" for name, columns in lists.items() if len(columns[0][1]) > INLINE}
-        try:
-            for name, view in views.items():
-                self._session.createDataFrame(list_table(lists[name])).createTempView(view)
-            frame = self._session.sql(with_lists(written_out(text, statement), lists, views))
+        with quietly(), self._framed(text, statement) as frame:
             if self._planned and not is_remote(self._session):
                 frame._jdf.queryExecution().executedPlan()
                 return Planned()
             return ArrowColumns(in_order(frame.toArrow(), order))
+        raise RuntimeError(STOPPED if stopped(self._session) else BROKE_OFF)
+
+    def spread(self, cells: Cells, finish: Finish, writer: TableWriter, staged: str) -> int:
+        if not isinstance(writer, SparkTables):
+            return super().spread(cells, finish, writer, staged)
+        with quietly(), self.framed(cells) as frame:
+            return writer.keep_frame(spread_over(frame, cells, finish), staged)
+        raise RuntimeError(STOPPED if stopped(self._session) else BROKE_OFF)
+
+    @contextmanager
+    def framed(self, cells: Cells) -> Iterator[Any]:
+        """The frame of exact cells, in no order: private, and not worked out until something is done with it."""
+        text, statement = self._written(cells)
+        with self._framed(without_order(text)[0], statement) as frame:
+            yield frame
+
+    @property
+    def writer(self) -> SparkTables:
+        return SparkTables(self._session)
+
+    @contextmanager
+    def _framed(self, text: str, statement: Statement) -> Iterator[Any]:
+        """The frame of a statement; the lists that it looks keys up in are there as long."""
+        lists = statement.lists
+        views = {name: f"l{uuid.uuid4().hex}" for name, columns in lists.items() if len(columns[0][1]) > INLINE}
+        try:
+            for name, view in views.items():
+                self._session.createDataFrame(list_table(lists[name])).createTempView(view)
+            yield self._session.sql(with_lists(written_out(text, statement), lists, views))
         finally:
             for view in views.values():
                 self._session.catalog.dropTempView(view)
