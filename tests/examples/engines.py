@@ -52,3 +52,6 @@ ENGINES: dict[str, Opening] = {
 
 SLOW = frozenset({"Spark"})
 """Engines that take long for a statement: these tests are for the night, and a short form of them is by itself."""
+
+WITHOUT_NUL = frozenset({"PostgreSQL"})
+"""Engines whose texts cannot hold the character U+0000: they refuse a question that compares with it."""

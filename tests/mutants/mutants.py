@@ -11,8 +11,8 @@ from tests.mutants.local_mutants import LOCAL
 from tests.mutants.mutant import Mutant
 from tests.mutants.network_mutants import NETWORKS
 from tests.mutants.neural_mutants import NEURAL
-from tests.mutants.postgres_mutants import POSTGRES
 from tests.mutants.polars_mutants import POLARS
+from tests.mutants.postgres_mutants import POSTGRES
 from tests.mutants.spark_mutants import SPARK
 from tests.mutants.trainings import TRAINING
 from tests.mutants.written_mutants import WRITTEN

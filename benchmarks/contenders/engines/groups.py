@@ -41,7 +41,7 @@ def timed_aggregation(spent: list[float]) -> None:
             frame.write.format("noop").mode("overwrite").save()
         spent.append(time.perf_counter() - begun)
 
-    SparkEngine.spread = plain_first  # type: ignore[method-assign]
+    SparkEngine.spread = plain_first  # type: ignore[method-assign,assignment]
 
 
 def main(folder: str, groups: str = str(PAGES)) -> None:

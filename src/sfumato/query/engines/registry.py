@@ -63,6 +63,7 @@ ENGINES: tuple[EngineEntry, ...] = (
         "postgres",
         "sfumato.query.engines.postgres.opening:Postgres",
         schemes=frozenset({"postgresql", "postgres"}),
+        dialect="sfumato.query.engines.postgres.dialect:POSTGRES",
     ),
     EngineEntry(
         "polars",
@@ -74,6 +75,7 @@ ENGINES: tuple[EngineEntry, ...] = (
         "sfumato.query.engines.spark.opening:Spark",
         schemes=frozenset({"spark"}),
         packages=frozenset({"pyspark"}),
+        dialect="sfumato.query.engines.spark.dialect:SPARK",
     ),
     EngineEntry(
         "duckdb",

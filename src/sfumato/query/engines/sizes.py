@@ -23,13 +23,16 @@ MODEST = 2**1000
 
 class Enforced(Protocol):
     """What expressions can look at: ``held`` has the bounds that columns were just moved into, ``sizes`` what is known
-    of expressions already, by their place in memory."""
+    of expressions already, by their place in memory, where they are ``kept``."""
 
     @property
     def held(self) -> Mapping[str, Ends]: ...
 
     @property
     def sizes(self) -> dict[int, Fraction | None]: ...
+
+    @property
+    def kept(self) -> list[Expression]: ...
 
 
 def largest(of: Expression, scope: Enforced) -> Fraction | None:
@@ -38,6 +41,7 @@ def largest(of: Expression, scope: Enforced) -> Fraction | None:
     Facts do not do for this: some hold only if columns that are said to be never missing are never missing.
     """
     if id(of) not in scope.sizes:
+        scope.kept.append(of)
         scope.sizes[id(of)] = _largest(of, scope)
     return scope.sizes[id(of)]
 

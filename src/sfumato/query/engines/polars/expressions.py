@@ -157,7 +157,7 @@ PLAIN: dict[str, Callable[..., pl.Expr]] = {
 def value(expression: Expression, scope: Scope) -> Piece:
     """The expression of Polars for an expression."""
     if id(expression) not in scope.made:
-        scope.kept.append(expression)  # so that nothing else comes to lie at its place
+        scope.kept.append(expression)
         scope.made[id(expression)] = _value(expression, scope)
     return scope.made[id(expression)]
 

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, final
 
 from sfumato.core.outages import Outage
 from sfumato.errors import QueryRefused, RunFailed
+from sfumato.query.engines.operands import constant
 from sfumato.query.engines.postgres.connections import Connections
 from sfumato.query.engines.postgres.reading import made_as
 from sfumato.query.engines.postgres.server import driver, is_lost, outage, unpaid
@@ -145,7 +146,7 @@ class PostgresEngine(SQLEngine):
         for name, columns in statement.lists.items():
             arrays = []
             for kind, listed in columns:
-                values.append([Statement.held(value, kind) for value in listed])
+                values.append([constant(value, kind) for value in listed])
                 arrays.append(f"CAST(${len(values)} AS {self._dialect.types[kind]}[])")
             named = [f"k{place}" for place in range(len(columns))]
             shown = [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
-from sfumato.query.engines.protocol import Given, Opener
+from sfumato.query.engines.protocol import Engine, Given, Opener
 from sfumato.query.engines.spark.column_checks import checked_tables, refuse_columns
 from sfumato.query.engines.spark.engine import SparkEngine
 from sfumato.query.engines.spark.schemas import schema_of
@@ -28,6 +28,8 @@ class Spark(Opener):
     (or ORC) on any file system that it knows; without one, the session of a frame is used, or the one that is active.
     Questions run in sessions of their own beside it: its settings stay as they are, and change no answer.
     """
+
+    makes: ClassVar[type[Engine]] = SparkEngine
 
     session: Any = None
 

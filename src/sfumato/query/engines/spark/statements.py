@@ -10,9 +10,10 @@ import datetime
 import re
 from collections.abc import Iterator, Mapping
 
+from sfumato.query.engines.operands import constant as as_held
 from sfumato.query.engines.spark.dialect import SPARK
 from sfumato.query.engines.sql.statement import List, Statement, listing
-from sfumato.query.nodes.kinds import Kind, Value
+from sfumato.query.nodes.kinds import Value
 
 INLINE = 1000
 """Lists of up to so many rows are written out; longer ones are handed over as tables."""
@@ -75,10 +76,6 @@ def _values(columns: List) -> str:
 
 def _cells(columns: List) -> Iterator[tuple[str, ...]]:
     made = [
-        [f"CAST({constant(_held(one, kind))} AS {SPARK.types[kind]})" for one in values] for kind, values in columns
+        [f"CAST({constant(as_held(one, kind))} AS {SPARK.types[kind]})" for one in values] for kind, values in columns
     ]
     return zip(*made, strict=True)
-
-
-def _held(value: Value, kind: Kind) -> Value:
-    return Statement.held(value, kind)

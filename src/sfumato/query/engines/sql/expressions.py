@@ -38,6 +38,7 @@ EVERYWHERE = {
 def value(expression: Expression, scope: Scope) -> Piece:
     """The text of an expression."""
     if id(expression) not in scope.made:
+        scope.kept.append(expression)
         scope.made[id(expression)] = _value(expression, scope)
     return scope.made[id(expression)]
 

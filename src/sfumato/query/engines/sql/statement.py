@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias, final
 from sfumato.query.engines.operands import constant
 from sfumato.query.engines.sizes import Ends
 from sfumato.query.engines.sql.dialect import Dialect
+from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.kinds import Kind, Value
 
 List: TypeAlias = tuple[tuple[Kind, tuple[Value, ...]], ...]
@@ -108,8 +109,8 @@ class Piece(NamedTuple):
 class Scope:
     """What expressions can look at: columns of a SELECT by their names in the query, and names given on the way.
 
-    ``made`` and ``sizes`` are what is known of expressions already, by their place in memory: parts may be shared.
-    ``held`` are bounds of numbers that the SELECT below has just enforced, so that they need not be enforced again.
+    ``made`` and ``sizes`` are what is known of expressions already, by their place in memory: parts may be shared, and
+    all are ``kept``, so that nothing else comes to lie there. ``held`` are bounds of numbers that the SELECT below has just enforced, so that they need not be enforced again.
     """
 
     def __init__(
@@ -119,6 +120,7 @@ class Scope:
         self._layers: list[dict[str, str]] = []
         self.made: dict[int, Piece] = {}
         self.sizes: dict[int, Fraction | None] = {}
+        self.kept: list[Expression] = []
 
     def named(self, piece: Piece) -> Piece:
         """Names a piece, unless it may be written out several times as it is."""
