@@ -21,6 +21,13 @@ duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
 
 Book = dict[str, Any]
+from sfumato.query.engines.duckdb.dialect import DUCKDB
+from sfumato.query.engines.sizes import largest
+from sfumato.query.engines.sql.expressions import value
+from sfumato.query.engines.sql.statement import Scope, Statement
+from sfumato.query.nodes.expressions import Column, Literal
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import call
 
 
 def book(columns: Book, *, unit: Book | None = None, **table: Any) -> Book:
@@ -230,3 +237,11 @@ def test_semicolons_in_the_header_are_what_values_stand_between(tmp_path: Path) 
     columns = {"u": {"type": "int"}, "x": {"type": "str"}}
     found, _ = numbers(path, book(columns), "SELECT COUNT(DISTINCT u), COUNT(DISTINCT x) FROM t", max_rows_per_group=1)
     assert [int(one[0]) for one in found] == [2, 2]
+
+
+def test_an_expression_is_not_taken_for_one_that_lay_at_its_place() -> None:
+    scope = Scope(Statement(DUCKDB), {"a": "f0", "b": "f1", "c": "f2"})
+    made = [value(call("to_float", Column(name, Kind.INT)), scope).text for name in "abc" * 20]
+    assert made == ["CAST(f0 AS DOUBLE)", "CAST(f1 AS DOUBLE)", "CAST(f2 AS DOUBLE)"] * 20
+    sizes = [largest(Literal(number, Kind.INT), scope) for number in range(60)]
+    assert sizes == list(range(60))

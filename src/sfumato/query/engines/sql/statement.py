@@ -110,7 +110,8 @@ class Scope:
     """What expressions can look at: columns of a SELECT by their names in the query, and names given on the way.
 
     ``made`` and ``sizes`` are what is known of expressions already, by their place in memory: parts may be shared, and
-    all are ``kept``, so that nothing else comes to lie there. ``held`` are bounds of numbers that the SELECT below has just enforced, so that they need not be enforced again.
+    all are ``kept``, so that nothing else comes to lie there. ``held`` are bounds of numbers that the SELECT below has
+    just enforced, so that they need not be enforced again.
     """
 
     def __init__(
