@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from sfumato.entropy import system
 from sfumato.query.engines.spark.dialect import LACKS, SPARK
 from sfumato.query.engines.spark.quiet import quietly
 from sfumato.query.engines.spark.session import OPTIMIZER, SETTINGS, is_remote, own_session
@@ -139,7 +139,7 @@ class SparkEngine(SQLEngine):
     def _answered(self, text: str, statement: Statement) -> Answer:
         lists = statement.lists
         text, order = without_order(text)
-        views = {name: f"l{uuid.uuid4().hex}" for name, columns in lists.items() if len(columns[0][1]) > INLINE}
+        views = {name: f"l{system().octets(16).hex()}" for name, columns in lists.items() if len(columns[0][1]) > INLINE}
         try:
             for name, view in views.items():
                 self._session.createDataFrame(list_table(lists[name])).createTempView(view)
