@@ -91,6 +91,8 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "typer": frozenset({"cli"}),
     "pandas": frozenset({"release"}),
     "polars": frozenset({"release", "query", "synth"}),
+    "google": frozenset({"query"}),  # protobuf, in which plans of Spark Connect are
+    "pyspark": frozenset({"query"}),
     "duckdb": frozenset({"query", "local"}),  # local: the collector of reports, when it is asked for
     "sqlglot": frozenset({"query"}),
     "pyarrow": frozenset({"release", "query", "local", "synth", "demo", "cli"}),  # local: as for duckdb

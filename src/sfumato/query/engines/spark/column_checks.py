@@ -60,8 +60,8 @@ def refuse_columns(session: Any, tables: Mapping[str, Scan], held: Mapping[str, 
         for column in texts:
             _, does_read, unread = _told(column, table, scope)
             asked += [f"max(CASE WHEN {piece.text} THEN 1 ELSE 0 END)" for piece in (does_read, unread)]
-        found = _asked(session, asked, scope, statement, table)
-        for column, reading, failing in zip(texts, found[0::2], found[1::2], strict=True):
+        numbers = _asked(session, asked, scope, statement, table)
+        for column, reading, failing in zip(texts, numbers[0::2], numbers[1::2], strict=True):
             if failing and not reading:
                 _refuse_unread(name, column)
 

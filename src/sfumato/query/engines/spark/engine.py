@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from sfumato.entropy import system
 from sfumato.query.engines.protocol import Finish
 from sfumato.query.engines.spark.dialect import LACKS, SPARK
 from sfumato.query.engines.spark.quiet import quietly
@@ -167,7 +167,8 @@ class SparkEngine(SQLEngine):
     def _framed(self, text: str, statement: Statement) -> Iterator[Any]:
         """The frame of a statement; the lists that it looks keys up in are there as long."""
         lists = statement.lists
-        views = {name: f"l{uuid.uuid4().hex}" for name, columns in lists.items() if len(columns[0][1]) > INLINE}
+        long = [name for name, columns in lists.items() if len(columns[0][1]) > INLINE]
+        views = {name: f"l{system().octets(16).hex()}" for name in long}
         try:
             for name, view in views.items():
                 self._session.createDataFrame(list_table(lists[name])).createTempView(view)

@@ -53,9 +53,9 @@ def refuse_unstable(frame: Any) -> None:
     """Refuses a frame whose rows may change from one statement to the next."""
     if frame.isStreaming:
         raise BadArgument("data", MUST, "one that is streaming")
-    found = _remote(frame) if is_remote(frame) else _classic(frame)
-    if found:
-        raise BadArgument("data", MUST, f"one with {found}")
+    made = _remote(frame) if is_remote(frame) else _classic(frame)
+    if made:
+        raise BadArgument("data", MUST, f"one with {made}")
 
 
 def _classic(frame: Any) -> str:
@@ -70,8 +70,8 @@ def _remote(frame: Any) -> str:
     """What is written out also holds names of columns: one called `rand(` is refused, and nothing is let through."""
     if '"deterministic": false' in _shown(frame):
         return "a function of Python such as rand()"
-    found = CHANCE.search(frame._explain_string(extended=True).partition("== Optimized Logical Plan ==")[0])
-    return found.group(0) + (")" if found.group(0).endswith("(") else "") if found else ""
+    made = CHANCE.search(frame._explain_string(extended=True).partition("== Optimized Logical Plan ==")[0])
+    return made.group(0) + (")" if made.group(0).endswith("(") else "") if made else ""
 
 
 def _shown(frame: Any) -> Any:

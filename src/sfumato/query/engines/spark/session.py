@@ -138,6 +138,6 @@ def pinned(session: Any, **further: str) -> Any:
 def refuse_settings(session: Any) -> None:
     """Refuses the session of a frame whose files would be read in part, or not at all, by what a row holds."""
     for name, wanted in HARMFUL.items():
-        found = session.conf.get(name, wanted)
-        if str(found).upper() != wanted.upper():
-            raise BadArgument("data", f"a frame of a session in which {name} is {wanted}", str(found))
+        setting = str(session.conf.get(name, wanted))
+        if setting.upper() != wanted.upper():
+            raise BadArgument("data", f"a frame of a session in which {name} is {wanted}", setting)

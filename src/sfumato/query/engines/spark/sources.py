@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn, TypeAlias, final
 
+from sfumato.entropy import system
 from sfumato.errors import BadArgument
 from sfumato.query.engines.inputs.frames import columns_of
 from sfumato.query.engines.protocol import Given
@@ -103,7 +103,7 @@ def session_with(base: Any, frames: Mapping[str, Any]) -> tuple[Any, dict[str, A
         return own, views
     if not frames:
         return own_session(base), {}
-    views = {name: f"s_{secrets.token_hex(16)}" for name in frames}
+    views = {name: f"s_{system().octets(16).hex()}" for name in frames}
     made: list[str] = []
     try:
         for name, frame in frames.items():
@@ -131,8 +131,8 @@ def tried(step: Callable[[], Any], must: str) -> Any:
     with quietly():
         try:
             return step()
-        except BadArgument as found:
-            refusal = found
+        except BadArgument as said:
+            refusal = said
     raise BadArgument("data", must, "something else") if refusal is None else refusal
 
 
@@ -179,11 +179,11 @@ class Opening:
         return held
 
     def _mark(self, name: str, frame: Any) -> None:
-        by_itself = secrets.token_bytes(16)
+        by_itself = system().octets(16)
 
         def mark() -> bytes:
-            found = files_mark(frame)
-            return by_itself if found is None else found
+            of_files = files_mark(frame)
+            return by_itself if of_files is None else of_files
 
         self.marks[name] = mark
 

@@ -27,10 +27,10 @@ SORTED = re.compile(r" ORDER BY (\w+ NULLS FIRST(?:, \w+ NULLS FIRST)*)\Z")
 
 def without_order(text: str) -> tuple[str, list[str]]:
     """A statement without the order at its end, and the columns that what it gives is to be sorted by."""
-    found = SORTED.search(text)
-    if found is None:
+    match = SORTED.search(text)
+    if match is None:
         return text, []
-    return text[: found.start()], [part.split()[0] for part in found[1].split(", ")]
+    return text[: match.start()], [part.split()[0] for part in match[1].split(", ")]
 
 
 def constant(value: Value) -> str:
@@ -51,7 +51,7 @@ def constant(value: Value) -> str:
 
 def written_out(text: str, statement: Statement) -> str:
     """The text of a statement with its constants."""
-    return PARAMETER.sub(lambda found: constant(statement.values[int(found[1]) - 1]), text)
+    return PARAMETER.sub(lambda match: constant(statement.values[int(match[1]) - 1]), text)
 
 
 def with_lists(text: str, lists: Mapping[str, List], views: Mapping[str, str]) -> str:

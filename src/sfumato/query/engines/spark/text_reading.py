@@ -102,8 +102,8 @@ SHORT_DAY = "([0-9]{{4}})([0-9]{{2}})([0-9]{{2}})"
 
 def _number(form: str, *places: int, otherwise: str = "0") -> str:
     """A number in a text of some form: that of the first of several groups that matched."""
-    found = ", ".join(f"try_cast(regexp_extract({{0}}, r'\\A{form}\\z', {place}) AS INT)" for place in places)
-    return f"coalesce({found}, {otherwise})"
+    groups = ", ".join(f"try_cast(regexp_extract({{0}}, r'\\A{form}\\z', {place}) AS INT)" for place in places)
+    return f"coalesce({groups}, {otherwise})"
 
 
 def _moment_of(year: str, month: str, day: str, clock: str, micros: str) -> str:
