@@ -119,7 +119,8 @@ def told(folder: Path) -> dict[str, Any]:
 def left_by(folder: Path) -> dict[str, Any]:
     """What stands in the book and in the folder after a kill; no data is opened for it."""
     book = sf.Ledger.open(folder / "book.db")
-    spent = int(book["visits"].spent.epsilon) if "visits" in book.accounts else 0
+    found: Any = book["visits"].spent if "visits" in book.accounts else sf.Approx(0, 0)
+    spent = int(found.epsilon)
     book.close()
     rows = None
     if (folder / "out").exists():

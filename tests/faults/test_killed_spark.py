@@ -41,10 +41,11 @@ def is_one_drawing(rows: dict[str, int], drawn: dict[str, list[dict[str, list[An
     """Tells whether of each part the rows of one attempt are there, whole, and no others."""
     seen: dict[str, int] = {}
     for attempts in drawn.values():
-        kept = [own for own in map(rows_of, attempts) if own.items() <= rows.items()]
+        kept: list[dict[str, int]] = [own for own in map(rows_of, attempts) if own.items() <= rows.items()]
         if not kept:
             return False
-        seen |= max(kept, key=lambda own: len(own))
+        longest: dict[str, int] = max(kept, key=len)
+        seen.update(longest)
     return seen == rows
 
 
