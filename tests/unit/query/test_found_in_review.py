@@ -12,6 +12,13 @@ import pytest
 import sfumato as sf
 from sfumato.errors import BadArgument, BadCodebook, QueryRefused
 from sfumato.query.build.settings import Settings
+from sfumato.query.engines.duckdb.dialect import DUCKDB
+from sfumato.query.engines.sizes import largest
+from sfumato.query.engines.sql.expressions import value
+from sfumato.query.engines.sql.statement import Scope, Statement
+from sfumato.query.nodes.expressions import Column, Literal
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import call
 from sfumato.query.plan.compile import compile_question
 from sfumato.query.plan.engine_plan import Rows, Total
 from sfumato.query.sql import read_sql
@@ -21,13 +28,6 @@ duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
 
 Book = dict[str, Any]
-from sfumato.query.engines.duckdb.dialect import DUCKDB
-from sfumato.query.engines.sizes import largest
-from sfumato.query.engines.sql.expressions import value
-from sfumato.query.engines.sql.statement import Scope, Statement
-from sfumato.query.nodes.expressions import Column, Literal
-from sfumato.query.nodes.kinds import Kind
-from sfumato.query.nodes.operators import call
 
 
 def book(columns: Book, *, unit: Book | None = None, **table: Any) -> Book:
