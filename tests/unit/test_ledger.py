@@ -824,6 +824,18 @@ def test_an_account_is_opened_again_by_the_same_rule_only(ledger: Ledger) -> Non
         ledger.open_account("visits", limit=sf.Approx(1, 1e-6), period="month")
 
 
+def test_an_account_is_opened_again_after_a_charge_that_made_it_add_up(ledger: Ledger) -> None:
+    for epsilon in ("1", "2"):  # which takes more of δ than of ε, and which takes less
+        name, limit = f"visits {epsilon}", sf.Approx(20, 1e-4)
+        ledger.open_account(name, limit=limit)
+        ledger.charge(name, sf.Approx(epsilon, 1e-5 if epsilon == "1" else 1e-7))
+        left = ledger.left(name)
+        assert ledger.open_account(name, limit=limit).spent.epsilon == int(epsilon)
+        assert ledger.left(name) == left
+        with pytest.raises(AccountRefused, match=r"other terms \(limit\)"):
+            ledger.open_account(name, limit=sf.Approx(20, 1e-5))
+
+
 def test_renyi_limits_at_different_orders(ledger: Ledger) -> None:
     ledger.open_account("visits", limit=sf.Renyi({2: 1, 8: 4}))
     ledger.open_account("visits/ada", limit=sf.Renyi({2: 1}))

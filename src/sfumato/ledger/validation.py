@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from sfumato.accounting.adaptive.approx_filter import ApproxFilter
 from sfumato.accounting.adaptive.charge import Rule
+from sfumato.accounting.adaptive.filters import SumFilter
 from sfumato.errors import AccountRefused, BadArgument
 from sfumato.ledger.accounts import Account, Terms
 from sfumato.ledger.rules import anew, plain_rule
@@ -75,12 +77,21 @@ def check_expected(transaction: Transaction, account: str, topic: str, expecting
 def check_same(opened: Account, rule: Rule, terms: Terms) -> None:
     """Refuses to open an account again on other terms, and says which differ."""
     differ = [name for name, own in vars(opened.terms).items() if own != getattr(terms, name)]
-    differ += ["limit"] * (plain_rule(anew(opened.rule)) != plain_rule(rule))
+    differ += ["limit"] * (not _became(opened.rule, rule))
     if differ:
         raise AccountRefused(
             f"the account {opened.name} was opened on other terms ({', '.join(differ)}): {opened.promise}. A limit is "
             "set once, for good; open it on the same terms, or open another."
         )
+
+
+def _became(now: Rule, stated: Rule) -> bool:
+    """Tells whether the rule of an account is what a stated one has become by what was charged.
+
+    An (ε, δ) limit adds up from its first charge on, where that takes more of δ than of ε (`ApproxFilter`).
+    """
+    added_up = isinstance(now, SumFilter) and isinstance(stated, ApproxFilter) and now.limit == stated.limit
+    return added_up or plain_rule(anew(now)) == plain_rule(stated)
 
 
 def aware(moment: datetime) -> datetime:
