@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples.odd_ids import HELD, TEXTS, catalog
 from tests.profiles import examples
 from tests.reference.texts import Written, identity
 
@@ -28,19 +29,6 @@ MOMENT, DAY = datetime.datetime, datetime.date
 KINDS = {"int": Kind.INT, "float": Kind.FLOAT, "date": Kind.DATE, "time": Kind.TIME, "bool": Kind.BOOL}
 
 
-def catalog(type_: str, *, bounded: bool = False) -> Catalog:
-    """Gives visits that belong to people, and orders and lines of orders that lead to them."""
-    bounds = {"between": [0, 3], "source": "made up"} if bounded else {}
-    key = {"type": type_, **bounds}
-    tables = {
-        "visits": {"columns": {"u": key, "x": {"type": "str"}}},
-        "people": {"key": ["k"], "columns": {"u": key, "k": key}},
-        "orders": {"id": {"through": "k", "of": "people"}, "columns": {"k": key}},
-    }
-    unit = {"protects": "a person", "id": "u"}
-    return Catalog(Codebook.read({"codebook": 1, "title": "People", "unit": unit, "tables": tables}))
-
-
 def people(source: Any, type_: str, *, bounded: bool = False) -> tuple[int, int]:
     """Gives how many people a table of visits has, and how many rows, when one of each is kept."""
     known = catalog(type_, bounded=bounded)
@@ -50,10 +38,6 @@ def people(source: Any, type_: str, *, bounded: bool = False) -> tuple[int, int]
     found = engine.run(Cells(scan, (), (Units(), Rows()), Bound(rows=1)))
     engine.close()
     return int(found.numbers[0][0]), int(found.numbers[1][0])
-
-
-TEXTS = ["2", "2.4", "02", "2.0", "+2", " 2", "2e0", "20e-1", "2.40", "x", "X", "NA", "", "1" * 40, "1" * 39 + "2"]
-"""Seven people: 2, 2.4, x, X, and two with long numbers; and rows of nobody."""
 
 
 @pytest.mark.parametrize("type_", ["int", "float"])
@@ -113,16 +97,6 @@ def test_what_is_kept_of_one_person_is_not_changed_by_one_who_looks_alike(tmp_pa
         found.append(dict(zip(computed.keys[0], computed.numbers[0].tolist(), strict=True)))
     assert found[1] == {"a": 1}
     assert found[0]["a"] == 1
-
-
-HELD = {
-    "texts": lambda numbers: [str(one) for one in numbers],
-    "padded": lambda numbers: [f" {one:+}.00" for one in numbers],
-    "whole": lambda numbers: pa.array(numbers, pa.int64()),
-    "floats": lambda numbers: pa.array([float(one) for one in numbers]),
-    "decimals": lambda numbers: pa.array([Decimal(one) for one in numbers], pa.decimal128(20, 3)),
-    "wide": lambda numbers: pa.array(numbers, pa.uint64()),
-}
 
 
 @pytest.mark.parametrize("one", HELD)

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.query.test_identity import HELD, TEXTS, catalog
-from tests.unit.query.test_parquet_cells import CELLS, COLUMNS, QUESTIONS, WRITERS, held, plain
+from tests.examples.lying_files import CELLS, COLUMNS, QUESTIONS, WRITERS, held, plain
+from tests.examples.odd_ids import HELD, TEXTS, catalog
 
 import sfumato as sf
 from sfumato.errors import BadArgument, MissingExtra, QueryRefused
