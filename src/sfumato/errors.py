@@ -30,6 +30,10 @@ The tree::
     ├── ClockWentBack (RuntimeError)      the clock is behind the last entry of a ledger
     ├── LedgerUnavailable (RuntimeError)  a ledger that cannot be read or written now; nothing was charged
     ├── LedgerDamaged (ValueError)        a ledger with entries that were changed, removed or cannot be read
+    ├── NotAllowed (PermissionError)      somebody asks a service for what their roles do not let them do
+    ├── SignInRefused (PermissionError)   a name, password, token or link that does not let anybody in
+    ├── ChangedMeanwhile (RuntimeError)   a record of a service that somebody else has changed since it was read
+    ├── ServiceUnavailable (RuntimeError) records of a service that cannot be read or written now
     ├── PromiseBroken (AssertionError)    an audit found a mechanism that costs more than it says
     └── MissingExtra (ImportError)        an optional package is not installed
 
@@ -310,6 +314,37 @@ class PromiseBroken(SfumatoError, AssertionError):
             f"{subject} does not keep its promise: {found}. Release nothing more from it; what it has released cost "
             "more than was charged."
         )
+
+
+class NotAllowed(SfumatoError, PermissionError):
+    """Reports a request that somebody's roles do not allow; the reason says which roles would."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"{reason}.")
+
+
+class SignInRefused(SfumatoError, PermissionError):
+    """Reports that nobody was let in; it is the same whatever was wrong."""
+
+    def __init__(self) -> None:
+        super().__init__("nobody is let in by this name with this password, token or link.")
+
+
+class ChangedMeanwhile(SfumatoError, RuntimeError):
+    """Reports a record that somebody else has made, changed or removed since it was read; nothing was written."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(f"somebody else has changed {what} in the meantime. Nothing was written: look at it again.")
+
+
+class ServiceUnavailable(SfumatoError, RuntimeError):
+    """Reports records of a service that cannot be read or written now."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        super().__init__(f"the records of the service cannot be used: {why}. Try again, or tell its administrator.")
 
 
 class MissingExtra(SfumatoError, ImportError):
