@@ -83,6 +83,9 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     ),
     "cryptography": frozenset({"entropy", "ledger"}),  # the key stream; signed checkpoints
     "psycopg": frozenset({"ledger"}),
+    "argon2": frozenset({"service"}),  # hashes of passwords
+    "pydantic": frozenset({"service", "server"}),  # settings, and what comes from outside
+    "pydantic_settings": frozenset({"service"}),
     "yaml": frozenset({"codebook"}),
     "altair": frozenset({"charts"}),
     "vl_convert": frozenset({"charts"}),
