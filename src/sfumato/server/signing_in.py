@@ -133,6 +133,7 @@ async def password_checked(request: Request, name: str, password: str) -> Person
     address = address_of(request.scope, running)
     names = f"person {name[:100]}", f"address {address}"
     running.failures.check(*names)
+    running.sign_ins.take(address)
     try:
         person = await running.passwords.run(lambda: running.house.people.sign_in(name, password))
     except SignInRefused:
@@ -149,6 +150,7 @@ async def choose_password(request: Request, link: str, password: str) -> Visit:
     running = running_of(request)
     address = f"address {address_of(request.scope, running)}"
     running.failures.check(address)
+    running.sign_ins.take(address)
     try:
         person = await running.passwords.run(lambda: running.house.people.choose_password(link, password))
     except SignInRefused:
