@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from sfumato.errors import SfumatoError
 from sfumato.release.record import made_by
-from sfumato.server import pages
+from sfumato.server import pages, ports
 from sfumato.server.guard import Guard
 from sfumato.server.openapi import documented
 from sfumato.server.problems import MEDIA, TITLES, Problem, problem_of
@@ -66,10 +66,13 @@ def make_app(house: House, settings: ServerSettings | None = None, *, log: TextI
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        running.log.line("started", address=running.settings.address)
         if running.settings.works:
             running.keeping.start()
-        yield
+        async with ports.opened(running):
+            yield
         await run_in_threadpool(running.close)
+        running.log.line("stopped")
 
     app = FastAPI(
         title="sfumato",
@@ -87,6 +90,7 @@ def make_app(house: House, settings: ServerSettings | None = None, *, log: TextI
         app.include_router(topic.router())
     app.include_router(health.router(metrics=running.settings.metrics_port is None))
     app.include_router(pages.router())
+    pages.equip(app)
     app.openapi = lambda: documented(app)  # type: ignore[method-assign]
     app.add_middleware(Guard, running=running)
     app.add_exception_handler(SfumatoError, _refused)

@@ -70,6 +70,7 @@ class ServerSettings:
     patience: float = 120.0
     time_classes: tuple[float, ...] = TIME_CLASSES
     metrics_port: int | None = None
+    pg_port: int = 0
     works: bool = True
     visit_lasts: timedelta = timedelta(hours=12)
     sizes: Sizes = field(default_factory=Sizes)
@@ -101,6 +102,7 @@ class ServerSettings:
             "threads": settings.threads,
             "question_threads": settings.threads,
             "patience": settings.longest_request,
+            "pg_port": settings.pg_port,
             "visit_lasts": timedelta(seconds=settings.visit_lasts),
             "sizes": Sizes(body=settings.largest_upload, depth=settings.deepest_json),
             "rates": Rates(
