@@ -8,6 +8,7 @@ rational on the safe side.
 from __future__ import annotations
 
 import math
+import re
 import operator
 import os
 import threading
@@ -41,6 +42,10 @@ MOST_DIGITS, FLOAT_POWER = 16, 300
 _precision_lock = threading.RLock()
 
 
+EXPONENT = re.compile(r"[eE][-+]?[0-9_]{5,}")
+"""Part of a number that is written in twelve letters and has a million digits: nobody means it, and it takes hours."""
+
+
 def rational(value: Number, name: str = "number") -> Fraction:
     """Reads a finite number exactly as it is written.
 
@@ -59,6 +64,8 @@ def rational(value: Number, name: str = "number") -> Fraction:
                 raise BadArgument(name, "finite", value)
             return Fraction(repr(float(value)))
         case Decimal() | str():
+            if EXPONENT.search(str(value)):
+                raise BadArgument(name, "a number that can be written out: no exponent of five digits", value)
             try:
                 return Fraction(value)
             except (ValueError, OverflowError, ZeroDivisionError):
