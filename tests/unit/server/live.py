@@ -38,11 +38,10 @@ class Live:
     def raw(self, octets: bytes) -> bytes:
         """Sends octets as they are, and gives what comes back until the server closes, or says nothing more."""
         with socket.create_connection((self.address, self.port), 10) as connection:
-            connection.settimeout(1.0)
+            connection.settimeout(0.7)
             answer = b""
             try:
                 connection.sendall(octets)
-                connection.shutdown(socket.SHUT_WR)
                 while more := connection.recv(65_536):
                     answer += more
             except OSError:

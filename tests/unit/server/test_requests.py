@@ -61,7 +61,7 @@ def test_json_that_is_none(shared: World, body: bytes) -> None:
         {"epsilon": -1},
         {"epsilon": "nan"},
         {"epsilon": "1e400000000"},
-        {"epsilon": 10**399},
+        {"epsilon": "1e99999"},
         {"delta": "1/0"},
         {"sql": "x" * 100_001},
         {"sql": 7},
