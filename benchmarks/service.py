@@ -82,8 +82,11 @@ async def _one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, octet
     writer.write(octets)
     head = await reader.readuntil(b"\r\n\r\n")
     at = head.index(b"content-length: ") + 16
-    await reader.readexactly(int(head[at : head.index(b"\r", at)]))
-    return head.startswith(b"HTTP/1.1 200")
+    body = await reader.readexactly(int(head[at : head.index(b"\r", at)]))
+    right = head.startswith(b"HTTP/1.1 200")
+    if not right:
+        print(f"refused: {body[:300]!r}", file=sys.stderr)
+    return right
 
 
 async def _load(port: int, made: Callable[[int], bytes], seconds: float, rate: float | None) -> Load:
@@ -166,8 +169,9 @@ def ready(port: int, token: str) -> None:
 
 
 def fresh(number: int) -> dict[str, object]:
-    """A question that nobody has asked before."""
-    text = f"SELECT COUNT(*) AS n FROM visits WHERE minutes < {number % 200}.{number:06d}"
+    """A question that nobody has asked before: of people or of visits, in turn."""
+    counted = "COUNT(DISTINCT user_id)" if number % 2 else "COUNT(*)"
+    text = f"SELECT {counted} AS n FROM visits WHERE minutes < {1 + number % 200}.{number:06d}"
     return {"sql": text, **SAID}
 
 
