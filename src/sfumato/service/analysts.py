@@ -105,6 +105,7 @@ class Analysts:
 
     def rendered(self, person: Person, data_set: str, number: int, form: str) -> Rendered:
         """One answer in a form: json, csv, parquet, html, latex, markdown or text."""
+        person.need(Action.SEE_OWN_ANSWERS, data_set)
         return rendered_answer(self.answer(person, data_set, number), number, form)
 
     def request_share(self, person: Person, data_set: str, loss: Loss, *, purpose: str) -> Request:
