@@ -53,6 +53,12 @@ def test_what_is_put_is_found(records: Records) -> None:
         records.need("thing", "a")
 
 
+def test_the_order_of_entries_is_kept(records: Records) -> None:
+    records.put("thing", "a", {"z": {"b": 1, "a": 2}, "y": 3}, expecting=NEW)
+    said = records.need("thing", "a").said
+    assert (list(said), list(said["z"])) == (["z", "y"], ["b", "a"])  # columns of a codebook have an order
+
+
 def test_versions_count_and_a_stale_writer_is_told(records: Records) -> None:
     first = records.put("thing", "a", {"n": 1}, expecting=NEW)
     with pytest.raises(ChangedMeanwhile):

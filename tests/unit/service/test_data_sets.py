@@ -37,6 +37,21 @@ def test_the_same_registration_again_changes_nothing(house: House, tmp_path: Pat
     assert house.ledger.head.entry == entries
 
 
+def test_who_reads_a_registration_knows_the_questions_of_who_made_it(tmp_path: Path, clock: Clock) -> None:
+    book, kept = f"sqlite:///{tmp_path / 'book.db'}", f"sqlite:///{tmp_path / 'records.db'}"
+    (tmp_path / "data").mkdir()
+    first = opened(tmp_path / "data", clock, ledger=book, records=kept, share=sf.Pure("0.5"))
+    release = Analysts(first).ask(ADA, "visits", asked(), key="k")
+    again = House.open(book, kept, folders=(tmp_path / "data",), now=clock)
+    assert again.data_sets.registered("visits").codebook.digest == first.data_sets.registered("visits").codebook.digest
+    assert Analysts(again).explain(ADA, "visits", asked()).known
+    assert Analysts(again).ask(ADA, "visits", asked(), key="k").receipt == release.receipt
+    assert Analysts(again).ask(ADA, "visits", asked()).receipt == release.receipt
+    assert again.ledger["visits/ada"].spent == sf.Pure("0.1")
+    first.close()
+    again.close()
+
+
 def test_a_new_version_keeps_the_limit_and_what_was_spent(house: House, tmp_path: Path) -> None:
     analysts, curators = Analysts(house), Curators(house)
     first = analysts.ask(ADA, "visits", asked())
