@@ -84,7 +84,7 @@ def test_the_same_question_from_all_workers_is_charged_once(houses: list[House])
     faults = at_once(
         houses, lambda _, house: receipts.append(Analysts(house).ask(ADA, "visits", asked(), key="k").receipt)
     )
-    charged = [entry for entry in houses[0].ledger.entries(kinds=("charged",))]
+    charged = list(houses[0].ledger.entries(kinds=("charged",)))
     assert len(charged) == 1
     assert len(set(receipts)) == 1
     assert len(receipts) + len(faults) == WORKERS  # who came while another one looked was refused, and not charged
