@@ -133,6 +133,8 @@ NAMED_BESIDE: dict[tuple[str, str], str] = {
     ("cli/local.py", "duckdb"): "the collector's file",
     ("ledger", "postgres"): "a store of ledgers",
     ("cli/ledger.py", "postgres"): "the address of a ledger",
+    ("service/places.py", "postgres"): "the addresses of servers that data may come from",
+    ("service/settings.py", "postgres"): "the address of a ledger",
     ("cli/query.py", "postgres"): "the address of a ledger",
     ("query/engines/inputs/frames.py", "polars"): "frames of Polars, which any engine may be given",
     ("query/nodes/keysets.py", "polars"): "lists of keys in frames of Polars",

@@ -13,7 +13,7 @@ from sfumato.service.house import House
 from sfumato.service.jobs import JOB, WORKER
 from sfumato.service.people import TOKEN, VISIT, Known, Person, Secret
 from sfumato.service.rights import Action, Grant
-from sfumato.service.rights_noted import note_change
+from sfumato.service.rights_noted import note_change, note_invitation
 from sfumato.service.tokens import Token, token_of
 
 
@@ -81,6 +81,7 @@ class Administrators:
         """A new one-time link for somebody to choose a password; older links are good no more."""
         person.need(Action.MANAGE_PEOPLE)
         self._needed(name)
+        note_invitation(self.house, name, by=person.name)
         return self.house.people.invite(name)
 
     def tokens(self, person: Person, name: str) -> list[Token]:

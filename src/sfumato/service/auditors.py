@@ -84,6 +84,7 @@ class Auditors:
 
     def receipts(self, person: Person, data_set: str, *, after: int = 0, many: int = 50) -> Page[ReceiptLine]:
         """Receipts of the entries of a data set, to be kept elsewhere."""
+        person.need(Action.READ_BOOK, data_set)
         page = self.book(person, data_set, after=after, many=many)
         return Page(tuple(ReceiptLine(Receipt(x.number, x.digest, x.account, x.time)) for x in page.items), page.after)
 

@@ -159,6 +159,7 @@ class Curators:
 
     def rendered(self, person: Person, data_set: str, number: int, form: str) -> Rendered:
         """A published answer in a form: json, csv, parquet, html, latex, markdown or text."""
+        person.need(Action.SEE_PUBLISHED, data_set)
         return rendered_answer(self.published_answer(person, data_set, number), number, form)
 
     def release_table(self, person: Person, data_set: str, *, delta: Number | None = None) -> ReleaseTable:

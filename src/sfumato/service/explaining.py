@@ -40,19 +40,24 @@ def explained_to(house: House, person: Person, data_set: str, asked: Asked) -> E
 
 def _assumed(limit: Loss) -> Loss:
     """A price that depends on no limit, only on its kind: a tenth of what is left would tell what is left."""
-    return ASSUMED[0] if isinstance(limit, Pure) else ASSUMED[1] if isinstance(limit, Approx) else ASSUMED[0]
+    return ASSUMED[1] if isinstance(limit, Approx) else ASSUMED[0]
 
 
 def _without_limits(said: Explanation) -> Explanation:
     """An explanation without what is left, what forbids it, and whether somebody has asked it before."""
-    prices = tuple(f"{who}: {price}" for who, price, _ in said.beside)
-    return replace(said, left=None, refusal=None, known=False, costs=True, beside=(), bounds=(*said.bounds, *prices))
+    return replace(_with_prices(said), left=None, refusal=None, known=False, costs=True)
 
 
 def _of_own(said: Explanation, share: Account) -> Explanation:
     """An explanation with what is left of the share itself; of limits above it only whether they have too little."""
+    shown = _with_prices(said)
     if share.terms.holds:
-        return replace(said, beside=()) if said.beside else said
+        return shown
     short = said.refusal is not None and not share.closed and share.admits(said.price)
-    shown = SHORT if short else said.refusal
-    return replace(said, left=share.left, refusal=shown, beside=())
+    return replace(shown, left=share.left, refusal=SHORT if short else said.refusal)
+
+
+def _with_prices(said: Explanation) -> Explanation:
+    """An explanation with the prices for other kinds of units, and without what is left of their limits."""
+    prices = tuple(f"{who}: the price is {price}" for who, price, _ in said.beside)
+    return replace(said, beside=(), bounds=(*said.bounds, *prices))

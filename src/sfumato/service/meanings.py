@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
+from sfumato.accounting.convert.convert import convert
+from sfumato.accounting.convert.renyi import renyi_promises
 from sfumato.accounting.losses.measures import Approx, Loss, Pure
+from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.meaning.attacker import Attacker, Tested
 from sfumato.accounting.meaning.explanation import explain
 from sfumato.accounting.meaning.guidance import believed_in_hundred, epsilon_warning, explain_odds, strength
@@ -40,14 +44,13 @@ class Meaning:
 
 def meaning_of(loss: Loss) -> Meaning:
     """Says what a loss means."""
-    if not isinstance(loss, Tested):
-        raise BadArgument("the loss", "one by ε, by ε and δ, by ρ or by μ", loss)
-    best = Attacker(loss)
+    tested = _tested(loss)
+    best = Attacker(tested)
     pure = loss if isinstance(loss, Pure) else None
     taking, leaving = (None, None) if pure is None else believed_in_hundred(pure)
     return Meaning(
         loss,
-        explain(loss),
+        explain(tested) if tested is loss else f"{loss}, as {explain(tested)}",
         best.accuracy(),
         tuple((rate, best.detects(rate)) for rate in ALARMS),
         tuple((prior, best.belief(prior=prior)) for prior in PRIORS),
@@ -57,6 +60,17 @@ def meaning_of(loss: Loss) -> Meaning:
         taking=taking,
         leaving=leaving,
     )
+
+
+def _tested(loss: Loss) -> Tested:
+    """The loss itself, or the δ that it promises at every ε."""
+    if isinstance(loss, Tested):
+        return loss
+    try:
+        return Profile(renyi_promises(convert(loss, Renyi)))
+    except SfumatoError:
+        unknown = BadArgument("the loss", "one by ε, by ε and δ, by ρ or by μ", loss)
+    raise unknown
 
 
 def _warning(loss: Loss) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sfumato.errors import AccountRefused
+from sfumato.ledger.entry import Said
 from sfumato.service.house import House
 from sfumato.service.people import Person
 from sfumato.service.rights import Grant
@@ -40,8 +41,20 @@ def note_rights_of_all(house: House, data_set: str, *, by: str) -> None:
             _note(house, data_set, person.name, roles, by=by)
 
 
+def note_invitation(house: House, name: str, *, by: str) -> None:
+    """Notes where somebody has rights that they were invited to choose a password: whoever has the link can be them."""
+    person = house.people.named(name)
+    for registration in house.data_sets if person is not None else ():
+        if person is not None and roles_for(person.grants, registration.name):
+            _noted(house, registration.name, {"person": name, "invited": True}, by=by)
+
+
 def _note(house: House, data_set: str, name: str, roles: list[str], *, by: str) -> None:
+    _noted(house, data_set, {"person": name, "roles": list(roles)}, by=by)
+
+
+def _noted(house: House, data_set: str, said: Said, *, by: str) -> None:
     try:
-        house.ledger.note(data_set, TOPIC, {"person": name, "roles": list(roles)}, by=by)
+        house.ledger.note(data_set, TOPIC, said, by=by)
     except AccountRefused:
         return  # its account is not there: a registration that was begun elsewhere
