@@ -72,6 +72,7 @@ from .query.frame.columns import col, count_rows, count_units, lit, when
 from .query.nodes.keysets import KeySet
 from .release.claim import claim
 from .release.record import Release
+from .remote.session import RemoteSession, connect
 from .session.dataset import Dataset
 from .session.members import Members
 from .session.open_data import Person
@@ -129,6 +130,7 @@ __all__ = [
     "Pure",
     "Queryable",
     "Release",
+    "RemoteSession",
     "Renyi",
     "Session",
     "Space",
@@ -160,6 +162,7 @@ __all__ = [
     "col",
     "combinators",
     "composition",
+    "connect",
     "convert",
     "convert_measure",
     "count",
