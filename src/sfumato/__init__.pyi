@@ -72,7 +72,7 @@ from .query.frame.columns import col, count_rows, count_units, lit, when
 from .query.nodes.keysets import KeySet
 from .release.claim import claim
 from .release.record import Release
-from .remote.session import RemoteSession, connect
+from .remote.session import connect
 from .session.dataset import Dataset
 from .session.members import Members
 from .session.open_data import Person
@@ -130,7 +130,6 @@ __all__ = [
     "Pure",
     "Queryable",
     "Release",
-    "RemoteSession",
     "Renyi",
     "Session",
     "Space",
