@@ -42,7 +42,7 @@ MOST_DIGITS, FLOAT_POWER = 16, 300
 _precision_lock = threading.RLock()
 
 
-EXPONENT = re.compile(r"[eE][-+]?[0-9_]{5,}")
+EXPONENT = re.compile(r"[eE][-+]?[\d_]{5,}")
 """Part of a number that is written in twelve letters and has a million digits: nobody means it, and it takes hours."""
 
 

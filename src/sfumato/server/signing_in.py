@@ -116,6 +116,8 @@ def check_own_page(request: Request) -> None:
     """Refuses a request that changes something and does not come from our own pages, by what browsers say of it."""
     running = running_of(request)
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+    if origin == "null" and site is not None:  # pages that send no referrer name no origin in forms either
+        origin = None
     own = urlsplit(running.settings.address)
     here = origin is not None and (urlsplit(origin).scheme, urlsplit(origin).netloc) == (own.scheme, own.netloc)
     local = origin is not None and not running.settings.origin and urlsplit(origin).netloc == request.headers["host"]
