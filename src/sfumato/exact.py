@@ -1,8 +1,7 @@
 """Exact numbers: rationals, square roots, balls, and the one place where rounding happens.
 
 Privacy numbers are `Fraction`s (or `Root`s, or `math.inf`) inside the library and become floats once, at the edge:
-losses with `up`, limits with `down`. Transcendental numbers are enclosed by Arb balls (python-flint) and enter as a
-rational on the safe side.
+losses with `up`, limits with `down`. Transcendental numbers are in Arb balls, and enter as a rational on the safe side.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -60,7 +60,7 @@ def rational(value: Number, name: str = "number") -> Fraction:
             return Fraction(repr(float(value)))
         case Decimal() | str():
             try:
-                return Fraction(value)
+                return Fraction("" if re.search(r"[eE][-+]?[\d_]{5,}", str(value)) else value)  # it would take hours
             except (ValueError, OverflowError, ZeroDivisionError):
                 raise BadArgument(name, "a finite number", value) from None
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:

@@ -1,0 +1,14 @@
+"""Pages for people. `router` is what the app includes: routes that answer with HTML."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, FastAPI
+
+
+def router() -> APIRouter:
+    """The routes of all pages."""
+    return APIRouter(include_in_schema=False)
+
+
+def equip(app: FastAPI) -> None:
+    """Gives an app what its pages share, once there are pages."""
