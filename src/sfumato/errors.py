@@ -46,6 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import Enum
 from typing import Any
 
 from sfumato.shown import Several as Several  # who raises an error says what it shows

@@ -191,6 +191,10 @@ class RemoteSession:
         """Is done where the data is."""
         raise QueryRefused(f"a measurement of your own is something {HERE}; or ask it in SQL.")
 
+    def write(self, text: str, *_: object, **said: Any) -> NoReturn:
+        """Is done where the data is."""
+        raise QueryRefused(f"to write a release as a table is something {HERE}; or download it in any form.")
+
     def _released(self, text: str, parameters: Parameters, settings: Settings) -> Release:
         key = settings.key or system().octets(16).hex()
         said = sent(text, parameters, settings)
@@ -261,6 +265,10 @@ class _Sender:
         raise QueryRefused(f"this is something {HERE}.")
 
     explain_run = run
+
+    def write(self, question: object, settings: object, **_: Any) -> NoReturn:
+        """Is done where the data is."""
+        raise QueryRefused(f"to write a release as a table is something {HERE}; or download it in any form.")
 
     @property
     def opened(self) -> NoReturn:
