@@ -1,0 +1,109 @@
+"""How a server behaves: addresses, limits on what comes in, time classes. Values only; who reads them from where is
+elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from pathlib import Path
+from typing import TypeAlias, final
+
+from sfumato.errors import BadArgument
+
+Network: TypeAlias = IPv4Network | IPv6Network
+Address: TypeAlias = IPv4Address | IPv6Address
+
+TIME_CLASSES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0)
+"""Seconds after which an answer leaves: of a question that took longer than one of them, at the next."""
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """The most of everything that may come in; whatever is larger is refused before it is looked at."""
+
+    body: int = 1 << 20
+    upload: int = 4 << 30
+    uploads_in_all: int = 64 << 30
+    depth: int = 32
+    digits: int = 400
+    parameters: int = 100
+    page: int = 200
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """How often somebody may ask: so many at once, and so many a second for good."""
+
+    person_burst: int = 200
+    person_second: float = 100.0
+    address_burst: int = 400
+    address_second: float = 200.0
+    sign_in_delay: float = 1.0
+    sign_in_longest: float = 900.0
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ServerSettings:
+    """Everything that a server is told. ``origin`` is how browsers call it, such as ``https://dp.example.org``."""
+
+    host: str = "127.0.0.1"
+    port: int = 8470
+    origin: str = ""
+    behind_proxy: bool = False
+    certificate: Path | None = None
+    private_key: Path | None = None
+    trusted_proxies: tuple[Network, ...] = ()
+    identity_header: str = ""
+    uploads: Path | None = None
+    threads: int = 16
+    question_threads: int = 8
+    password_threads: int = 2
+    waiting: int = 512
+    patience: float = 120.0
+    time_classes: tuple[float, ...] = TIME_CLASSES
+    metrics_port: int | None = None
+    visit_lasts: timedelta = timedelta(hours=12)
+    sizes: Sizes = field(default_factory=Sizes)
+    rates: Rates = field(default_factory=Rates)
+
+    def __post_init__(self) -> None:
+        if self.identity_header and not self.trusted_proxies:
+            must = "said together with trusted_proxies: anybody else could send it"
+            raise BadArgument("identity_header", must, self.identity_header)
+        if not self.secure and self.host not in LOOPBACK:
+            must = "a loopback address, unless there is a certificate, or a proxy that has one (behind_proxy)"
+            raise BadArgument("host", must, self.host)
+        if list(self.time_classes) != sorted(set(self.time_classes)) or not self.time_classes:
+            raise BadArgument("time_classes", "seconds, each more than the one before", self.time_classes)
+
+    @property
+    def tls(self) -> bool:
+        """Tells whether this server itself has a certificate."""
+        return self.certificate is not None
+
+    @property
+    def secure(self) -> bool:
+        """Tells whether browsers reach it by TLS, its own or that of a proxy."""
+        return self.tls or self.behind_proxy
+
+    @property
+    def address(self) -> str:
+        """How browsers call it: the origin that was stated, or what follows from host and port."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.origin or f"{'https' if self.tls else 'http'}://{host}:{self.port}"
+
+    def trusts(self, peer: str) -> bool:
+        """Tells whether what a peer says of others is believed: it is a proxy of ours."""
+        if not self.trusted_proxies:
+            return False
+        try:
+            there = ip_address(peer)
+        except ValueError:
+            return False
+        return any(there in network for network in self.trusted_proxies)
