@@ -49,6 +49,7 @@ def make_app(house: House, settings: ServerSettings | None = None, *, log: TextI
     app.state.running = running
     app.include_router(visits.router())
     app.include_router(pages.router())
+    pages.equip(app)
     app.add_middleware(Guard, running=running)
     app.add_exception_handler(SfumatoError, _refused)
     app.add_exception_handler(HTTPException, _not_served)
