@@ -34,6 +34,7 @@ The tree::
     ├── SignInRefused (PermissionError)   a name, password, token or link that does not let anybody in
     ├── ChangedMeanwhile (RuntimeError)   a record of a service that somebody else has changed since it was read
     ├── ServiceUnavailable (RuntimeError) records of a service that cannot be read or written now
+    ├── QueueFull (RuntimeError)          somebody who has as many jobs waiting as one person may have
     ├── PromiseBroken (AssertionError)    an audit found a mechanism that costs more than it says
     └── MissingExtra (ImportError)        an optional package is not installed
 
@@ -345,6 +346,14 @@ class ServiceUnavailable(SfumatoError, RuntimeError):
     def __init__(self, why: str) -> None:
         self.why = why
         super().__init__(f"the records of the service cannot be used: {why}. Try again, or tell its administrator.")
+
+
+class QueueFull(SfumatoError, RuntimeError):
+    """Reports somebody who has as many questions waiting as one person may have."""
+
+    def __init__(self, person: str, most: int) -> None:
+        self.person, self.most = person, most
+        super().__init__(f"{person} has {most} questions waiting, which is the most. Wait for one, or cancel one.")
 
 
 class MissingExtra(SfumatoError, ImportError):

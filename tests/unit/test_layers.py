@@ -84,6 +84,9 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     ),
     "cryptography": frozenset({"entropy", "ledger"}),  # the key stream; signed checkpoints
     "psycopg": frozenset({"ledger"}),
+    "argon2": frozenset({"service"}),  # hashes of passwords
+    "pydantic": frozenset({"service", "server"}),  # settings, and what comes from outside
+    "pydantic_settings": frozenset({"service"}),
     "yaml": frozenset({"codebook"}),
     "altair": frozenset({"charts"}),
     "vl_convert": frozenset({"charts"}),
@@ -132,6 +135,8 @@ NAMED_BESIDE: dict[tuple[str, str], str] = {
     ("cli/local.py", "duckdb"): "the collector's file",
     ("ledger", "postgres"): "a store of ledgers",
     ("cli/ledger.py", "postgres"): "the address of a ledger",
+    ("service/places.py", "postgres"): "the addresses of servers that data may come from",
+    ("service/settings.py", "postgres"): "the address of a ledger",
     ("cli/query.py", "postgres"): "the address of a ledger",
     ("query/engines/inputs/frames.py", "polars"): "frames of Polars, which any engine may be given",
     ("query/nodes/keysets.py", "polars"): "lists of keys in frames of Polars",

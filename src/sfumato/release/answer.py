@@ -231,6 +231,16 @@ class Answer:
         parts = dict(self.parts(intervals=intervals))
         return pyarrow.table({name: pyarrow.array(_within_64_bits(cells)) for name, cells in parts.items()})
 
+    def to_parquet(self) -> bytes:
+        """Writes the bytes of a Parquet file, with the ends of intervals in columns of their own."""
+        table = self.to_arrow(intervals=True)
+        import pyarrow
+        import pyarrow.parquet
+
+        written = pyarrow.BufferOutputStream()
+        pyarrow.parquet.write_table(table, written)
+        return bytes(written.getvalue().to_pybytes())
+
     def to_polars(self, *, intervals: bool = False) -> polars.DataFrame:
         """Converts to a data frame of Polars, by way of `to_arrow`."""
         try:

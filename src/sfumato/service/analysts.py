@@ -8,15 +8,51 @@ from typing import final
 
 from sfumato.accounting.losses.measures import Loss
 from sfumato.codebook.book import Codebook
-from sfumato.errors import AccountRefused, NotAllowed
-from sfumato.ledger.requests import Request, ask_for_share
+from sfumato.errors import LimitReached
+from sfumato.ledger.entry import Entry
+from sfumato.ledger.requests import Request, ask_for_share, requests
+from sfumato.ledger.rules import read_loss
 from sfumato.query.answer.explanation import Explanation
 from sfumato.release.record import Release
+from sfumato.service.answers import AnswerLine, Rendered, is_of, lines, rendered_answer
 from sfumato.service.asking import Asked
+from sfumato.service.charge_keys import ASKED, charge_key_of
+from sfumato.service.explaining import explained_to
 from sfumato.service.house import House
+from sfumato.service.meanings import Meaning, meaning_of
+from sfumato.service.pages import Page, checked_after
 from sfumato.service.people import Person
+from sfumato.service.policies import needed_for
+from sfumato.service.publications import readable
 from sfumato.service.rights import Action
+from sfumato.service.shares import next_share, paying, person_of, shares_of
 from sfumato.session.session import Session
+
+
+@final
+@dataclass(frozen=True)
+class Spending:
+    """One charge to a share: the number of its entry, when, for what, and how much."""
+
+    number: int
+    time: str
+    share: str
+    what: str
+    loss: Loss
+
+
+@final
+@dataclass(frozen=True)
+class Share:
+    """A share of somebody as it stands: its account, what may be spent, what was, and what is left of it."""
+
+    account: str
+    limit: Loss
+    spent: Loss
+    left: Loss
+    period: str | None
+    until: str | None
+    closed: bool
 
 
 @final
@@ -36,38 +72,106 @@ class Analysts:
         person.need(Action.DESCRIBE, data_set)
         return self.house.data_sets.registered(data_set).codebook
 
+    def version(self, person: Person, data_set: str) -> str:
+        """The name of the version of the data that questions are about now."""
+        person.need(Action.DESCRIBE, data_set)
+        return self.house.data_sets.registered(data_set).version
+
     def explain(self, person: Person, data_set: str, asked: Asked) -> Explanation:
-        """What a question would cost whoever asks, how near its answer would come, whether it fits; spends nothing."""
+        """What a question would cost whoever asks, how near its answer would come, whether it fits; spends nothing.
+
+        Who has no share, and may not see limits, is told the price and the errors, and nothing of what is left.
+        """
         person.need(Action.EXPLAIN, data_set)
-        return self._paying(person, data_set).explain(asked.text, asked.parameters, **asked.said)
+        return explained_to(self.house, person, data_set, asked)
 
     def ask(self, person: Person, data_set: str, asked: Asked, *, key: str | None = None) -> Release:
         """Answers a question, paid from the share of whoever asks; a ``key`` makes a retry safe."""
         person.need(Action.ASK, data_set)
-        return self.share(person, data_set).sql(asked.text, asked.parameters, key=key, **asked.said)
+        charged = None if key is None else charge_key_of(ASKED, data_set, person.name, key)
+        share = self._share(person, data_set, charged)
+        return paid_from(share, asked, charged, sees=person.may(Action.SEE_LIMITS, data_set).allowed)
 
-    def answers(self, person: Person, data_set: str) -> list[Release]:
-        """The answers to somebody's own questions."""
+    def answers(self, person: Person, data_set: str, *, after: int = 0, many: int = 50) -> Page[AnswerLine]:
+        """The answers to somebody's own questions, in the order of the book."""
         person.need(Action.SEE_OWN_ANSWERS, data_set)
-        return self.share(person, data_set).releases()
+        charges = self.house.shelf.charges(is_of(person.name, data_set))
+        return Page.of(lines(self.house.shelf, charges, checked_after(after)), many)
+
+    def answer(self, person: Person, data_set: str, number: int) -> Release:
+        """One answer by the number of the entry that paid for it: one's own, or one that is published."""
+        person.need(Action.SEE_OWN_ANSWERS, data_set)
+        return readable(self.house, person, data_set, number)
+
+    def rendered(self, person: Person, data_set: str, number: int, form: str) -> Rendered:
+        """One answer in a form: json, csv, parquet, html, latex, markdown or text."""
+        person.need(Action.SEE_OWN_ANSWERS, data_set)
+        return rendered_answer(self.answer(person, data_set, number), number, form)
 
     def request_share(self, person: Person, data_set: str, loss: Loss, *, purpose: str) -> Request:
         """Asks the owners of the limit for a share of one's own."""
         person.need(Action.REQUEST_SHARE, data_set)
         self.house.data_sets.registered(data_set)
-        return ask_for_share(self.house.ledger, data_set, person.name, loss, purpose=purpose, by=person.name)
+        ledger = self.house.ledger
+        share, needed = next_share(ledger, data_set, person.name), needed_for(ledger, data_set)
+        return ask_for_share(ledger, data_set, share, loss, purpose=purpose, by=person.name, needed=needed)
 
-    def share(self, person: Person, data_set: str) -> Session:
-        """The session on somebody's share."""
-        try:
-            return self.house.data_sets.share(data_set, person.name)
-        except AccountRefused:
-            pass
-        raise NotAllowed(f"{person.name} has no share of the limit of {data_set} yet: request one, with its purpose")
+    def requests(self, person: Person, data_set: str) -> list[Request]:
+        """One's own requests, with what was decided on them and why."""
+        person.need(Action.REQUEST_SHARE, data_set)
+        asked = requests(self.house.ledger, data_set).values()
+        return [one for one in asked if one.by == person.name]
 
-    def _paying(self, person: Person, data_set: str) -> Session:
-        """The share of whoever asks; of those who have none, and only look, the whole limit."""
-        try:
-            return self.share(person, data_set)
-        except NotAllowed:
-            return self.house.data_sets.session(data_set)
+    def shares(self, person: Person, data_set: str) -> list[Share]:
+        """One's own shares as they stand, the newest last: it is the one that pays."""
+        person.need(Action.SEE_OWN_ANSWERS, data_set)
+        found = shares_of(self.house.ledger, data_set, person.name)
+        return [
+            Share(
+                one.name,
+                one.limit,
+                one.spent,
+                one.left,
+                None if one.terms.period is None else one.terms.period.value,
+                one.terms.until,
+                one.closed,
+            )
+            for one in found
+        ]
+
+    def spending(self, person: Person, data_set: str, *, after: int = 0, many: int = 50) -> Page[Spending]:
+        """What was charged to one's own shares, in the order of the book."""
+        person.need(Action.SEE_OWN_ANSWERS, data_set)
+        entries = self.house.ledger.entries(checked_after(after), kinds=("charged",))
+        mine = is_of(person.name, data_set)
+        return Page.of((_spending(entry) for entry in entries if mine(entry.account)), many)
+
+    def meaning(self, person: Person, loss: Loss) -> Meaning:
+        """What a loss means: in odds, and in how often attacks succeed; it needs no data."""
+        person.need(Action.WEIGH)
+        return meaning_of(loss)
+
+    def _share(self, person: Person, data_set: str, charged: str | None = None) -> Session:
+        """The session on the share that pays."""
+        if data_set not in self.house.data_sets:
+            self.house.data_sets.registered(data_set)
+        share = paying(self.house.ledger, data_set, person.name, charged)
+        return self.house.data_sets.share(data_set, share)
+
+
+def paid_from(share: Session, asked: Asked, charged: str | None, *, sees: bool) -> Release:
+    """Asks on a share; of limits above it only those learn how much is left who may see them."""
+    own = share.accounts[0]
+    try:
+        return share.sql(asked.text, asked.parameters, key=charged, **asked.said)
+    except LimitReached as refusal:
+        if sees or refusal.account == own or person_of(refusal.account):
+            raise
+        short = refusal.account
+    why = "too little is left of its limit. Nothing ran and nothing was charged; tell its budget owner"
+    raise LimitReached(short, "this", None, None, f"{why}.")
+
+
+def _spending(entry: Entry) -> Spending:
+    what = str(entry.body.get("what"))
+    return Spending(entry.number, entry.time, entry.account, what, read_loss(entry.body.get("loss")))

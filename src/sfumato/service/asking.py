@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
 from sfumato.accounting.losses.concentrated import GDP
 from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Unseen
 from sfumato.query.nodes.keysets import KeySet
 
 LONGEST_TEXT = 100_000
 """Letters that the text of a question may have."""
+
+LONGEST_KEPT = 1 << 20
 
 BOUNDS = ("max_groups", "max_rows_per_group", "max_rows", "max_matches")
 LOSSES = ("epsilon", "delta", "rho", "mu")
@@ -27,6 +30,23 @@ class Asked:
     text: str
     parameters: Sequence[object] | Mapping[str, object] = ()
     said: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The question as it came, to be kept and read again; refuses what JSON could not hold."""
+        try:
+            kept: dict[str, Any] = json.loads(json.dumps({"text": self.text, "said": self.given}, allow_nan=False))
+        except (TypeError, ValueError, RecursionError):
+            kept = {}
+        if not kept or len(json.dumps(kept)) > LONGEST_KEPT:
+            raise BadArgument("a question that is kept", f"plain, in at most {LONGEST_KEPT:,} letters", Unseen())
+        return kept
+
+    @staticmethod
+    def from_plain(plain: Mapping[str, Any]) -> Asked:
+        """Reads what `plain` gave."""
+        return Asked.read(plain["text"], plain["said"])
 
     @property
     def priced(self) -> bool:
@@ -56,7 +76,7 @@ class Asked:
             made["keys"] = keys_from(given["keys"])
         if "weights" in given:
             made["weights"] = _mapping(given["weights"], "weights", "{column: 3, …}")
-        return Asked(text, _parameters(given.get("parameters", ())), made)
+        return Asked(text, _parameters(given.get("parameters", ())), made, given)
 
 
 def loss_from(said: Mapping[str, object]) -> Loss | None:

@@ -10,13 +10,14 @@ import hashlib
 import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from sfumato.entropy import Entropy, system
-from sfumato.errors import BadArgument, MissingExtra, SignInRefused
+from sfumato.errors import BadArgument, ChangedMeanwhile, MissingExtra, SignInRefused
 from sfumato.service.records import NEW, Kept, Records
 from sfumato.service.rights import EVERYWHERE, Action, Grant, Role, Verdict, verdict
 
@@ -28,9 +29,11 @@ PERSON, TOKEN, VISIT, LINK = "person", "token", "visit", "link"
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 12, 200
-SECRET_BYTES = 32
+SECRET_BYTES, TAG_BYTES = 32, 8
 PREFIX = "sfumato_"
 """What secrets begin with, so that whoever scans for leaked ones finds them."""
+
+SECRET = re.compile(PREFIX + r"[0-9a-f]{16}_[A-Za-z0-9_-]{43}", re.ASCII)
 
 LASTS = {TOKEN: timedelta(days=90), VISIT: timedelta(hours=12), LINK: timedelta(days=1)}
 """How long each kind of secret is good, where nothing else is said."""
@@ -60,10 +63,21 @@ class Person:
 
 @final
 @dataclass(frozen=True)
+class Known:
+    """Somebody in a list: what they may do, whether they are let in, and whether they have chosen a password."""
+
+    name: str
+    grants: tuple[Grant, ...]
+    active: bool
+    has_password: bool
+
+
+@final
+@dataclass(frozen=True)
 class Secret:
     """A secret that was just drawn; its text is shown once, and its place in the records is kept."""
 
-    text: str
+    text: str = field(repr=False)
     place: str
     until: datetime
 
@@ -89,12 +103,18 @@ class People:
         kept = self._records.get(PERSON, name)
         return _person(kept) if kept is not None and kept.said["active"] else None
 
+    def known(self) -> list[Known]:
+        """Everybody, also those who have left."""
+        kept = self._records.all(PERSON)
+        return [Known(x.name, _person(x).grants, bool(x.said["active"]), bool(x.said["password"])) for x in kept]
+
     def add(self, name: str, grants: Iterable[Grant] = ()) -> Secret:
         """Adds somebody; the one-time link that is given lets them choose a password."""
         if not isinstance(name, str) or not NAME.fullmatch(name):
             must = "a name in small letters, digits, dots, dashes and underlines, of at most 63"
             raise BadArgument("the name of a person", must, name)
-        said = {"grants": _plain(grants), "password": "", "active": True}
+        tag = self._octets(TAG_BYTES).hex()
+        said = {"grants": _plain(grants), "password": "", "active": True, "tag": tag}
         self._records.put(PERSON, name, said, expecting=NEW)
         return self.invite(name)
 
@@ -108,9 +128,7 @@ class People:
         kept = self._records.need(PERSON, name)
         self._change(kept, active=False, password="", grants=[])
         for kind in (TOKEN, VISIT, LINK):
-            for secret in self._records.all(kind):
-                if secret.said["of"] == name:
-                    self._records.remove(kind, secret.name, expecting=secret.version)
+            self._forget(kind, name)
 
     def start(self, name: str = "administrator") -> Secret | None:
         """The one-time link of the first administrator; None where there is one who has a password."""
@@ -125,19 +143,19 @@ class People:
 
     def invite(self, name: str) -> Secret:
         """A new one-time link for somebody to choose a password; older ones are good no more."""
-        for kept in self._records.all(LINK):
-            if kept.said["of"] == name:
-                self._records.remove(LINK, kept.name, expecting=kept.version)
+        self._forget(LINK, name)
         return self._draw(LINK, name)
 
     def choose_password(self, link: str, password: str) -> Person:
-        """Lets whoever holds a one-time link choose a password; the link is used up."""
+        """Lets whoever holds a one-time link choose a password; the link is used up, and earlier visits end."""
         check_password(password)
         kept = self._known(LINK, link)
         if kept is None or (known := self._records.get(PERSON, kept.said["of"])) is None or not known.said["active"]:
             raise SignInRefused
         self._records.remove(LINK, kept.name, expecting=kept.version)  # of two at once, one goes on
-        return _person(self._change(known, password=self._hasher.hash(password, salt=self._octets(16))))
+        person = _person(self._change(known, password=self._hasher.hash(password, salt=self._octets(16))))
+        self._forget(VISIT, person.name)
+        return person
 
     def sign_in(self, name: str, password: str) -> Person:
         """Lets somebody in by name and password."""
@@ -173,26 +191,36 @@ class People:
 
     def secrets(self, kind: str, name: str) -> list[Kept]:
         """What is kept of the secrets of somebody: what each is called, and when it ends."""
-        return [kept for kept in self._records.all(kind) if kept.said["of"] == name]
+        kept = self._records.get(PERSON, name)
+        return [] if kept is None else self._records.all(kind, f"{kept.said['tag']}-")
 
     def revoke(self, kind: str, name: str, place: str) -> None:
         """Makes a secret of somebody good no more."""
         kept = self._records.get(kind, place)
         if kept is not None and kept.said["of"] == name:
-            self._records.remove(kind, place, expecting=kept.version)
+            self._remove(kind, kept)
 
     def end_visit(self, text: str) -> None:
         """Signs somebody out."""
         kept = self._known(VISIT, text)
         if kept is not None:
-            self._records.remove(VISIT, kept.name, expecting=kept.version)
+            self._remove(VISIT, kept)
 
     def tidy(self) -> None:
         """Removes secrets that have ended."""
         for kind in (TOKEN, VISIT, LINK):
             for kept in self._records.all(kind):
                 if self._ended(kept):
-                    self._records.remove(kind, kept.name, expecting=kept.version)
+                    self._remove(kind, kept)
+
+    def _forget(self, kind: str, name: str) -> None:
+        """Makes all secrets of a kind that somebody has good no more."""
+        for kept in self.secrets(kind, name):
+            self._remove(kind, kept)
+
+    def _remove(self, kind: str, kept: Kept) -> None:
+        with suppress(ChangedMeanwhile):  # somebody else has removed it: a secret is never changed
+            self._records.remove(kind, kept.name, expecting=kept.version)
 
     def _draw(
         self,
@@ -203,7 +231,8 @@ class People:
         lasts: timedelta | None = None,
         called: str = "",
     ) -> Secret:
-        text = PREFIX + urlsafe_b64encode(self._octets(SECRET_BYTES)).decode().rstrip("=")
+        tag = self._records.need(PERSON, name).said["tag"]
+        text = f"{PREFIX}{tag}_{urlsafe_b64encode(self._octets(SECRET_BYTES)).decode().rstrip('=')}"
         until, place = self._now() + (LASTS[kind] if lasts is None else lasts), _place(text)
         said = {
             "of": name,
@@ -216,7 +245,7 @@ class People:
 
     def _known(self, kind: str, text: str) -> Kept | None:
         """The record of a secret that has not ended. It is found by its digest: comparing takes no time that tells."""
-        kept = self._records.get(kind, _place(text)) if isinstance(text, str) and text.startswith(PREFIX) else None
+        kept = self._records.get(kind, _place(text)) if isinstance(text, str) and SECRET.fullmatch(text) else None
         return None if kept is None or self._ended(kept) else kept
 
     def _ended(self, kept: Kept) -> bool:
@@ -258,7 +287,9 @@ def check_password(password: str) -> None:
 
 
 def _place(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    """Where a secret is kept: under the tag of whose it is, so that all of theirs are found, and its digest."""
+    tag = text.removeprefix(PREFIX).partition("_")[0]
+    return f"{tag}-{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()}"
 
 
 def _person(kept: Kept) -> Person:

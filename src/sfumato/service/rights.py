@@ -46,9 +46,15 @@ class Action(Enum):
     EXPORT_BOOK = "export the book, without answers"
     MANAGE_PEOPLE = "add people, and say what they may do"
     WATCH = "see how the service runs"
+    KEEP_WEBHOOKS = "have addresses told of decisions and releases"
+    KEEP_TOKENS = "keep tokens of their own"
+    WEIGH = "have a loss put into odds"
 
 
-ALL_SEE = frozenset({Action.DESCRIBE, Action.SEE_PUBLISHED})
+EVERYBODY = frozenset({Action.KEEP_TOKENS, Action.WEIGH})
+"""What is about nobody's data: a role anywhere allows it."""
+
+ALL_SEE = EVERYBODY | {Action.DESCRIBE, Action.SEE_PUBLISHED}
 
 RIGHTS: Mapping[Role, frozenset[Action]] = {
     Role.CURATOR: ALL_SEE
@@ -59,11 +65,12 @@ RIGHTS: Mapping[Role, frozenset[Action]] = {
         Action.EXPLAIN,
         Action.SEE_ANSWERS,
         Action.SEE_LIMITS,
+        Action.KEEP_WEBHOOKS,
     },
     Role.ANALYST: ALL_SEE | {Action.EXPLAIN, Action.ASK, Action.SCHEDULE, Action.REQUEST_SHARE, Action.SEE_OWN_ANSWERS},
-    Role.OWNER: ALL_SEE | {Action.SEE_LIMITS, Action.DECIDE, Action.CLOSE_SHARES, Action.EXPLAIN},
+    Role.OWNER: ALL_SEE | {Action.SEE_LIMITS, Action.DECIDE, Action.CLOSE_SHARES, Action.EXPLAIN, Action.KEEP_WEBHOOKS},
     Role.AUDITOR: ALL_SEE | {Action.SEE_LIMITS, Action.READ_BOOK, Action.VERIFY, Action.EXPORT_BOOK},
-    Role.ADMINISTRATOR: frozenset({Action.MANAGE_PEOPLE, Action.WATCH}),
+    Role.ADMINISTRATOR: EVERYBODY | {Action.MANAGE_PEOPLE, Action.WATCH},
 }
 """The whole matrix. Who sees rows is not in it: nobody does."""
 
@@ -114,11 +121,13 @@ def verdict(name: str, grants: Iterable[Grant], action: Action, data_set: str = 
     >>> print(verdict("ada", [Grant("analyst", "visits")], Action.ASK, "grades").reason)
     ada may not ask questions, within a share, of grades: that takes an analyst of it
     """
+    where = "" if action in GLOBAL else data_set
     for grant in sorted(grants):
-        if action in grant.actions and grant.covers("" if action in GLOBAL else data_set):
+        if action in grant.actions and (action in EVERYBODY or grant.covers(where)):
             return Verdict(True, f"{name} is {grant.role} of {_called(grant.data_set)}")
     able = " or ".join(_with_article(role.value) for role in Role if action in RIGHTS[role])
-    of = f", of {data_set}: that takes {able} of it" if data_set and action not in GLOBAL else f": that takes {able}"
+    local = data_set and action not in GLOBAL | EVERYBODY
+    of = f", of {data_set}: that takes {able} of it" if local else f": that takes {able}"
     return Verdict(False, f"{name} may not {action.value}{of}")
 
 
