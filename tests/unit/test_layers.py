@@ -100,10 +100,8 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "scipy": frozenset({"attacks", "learn", "synth"}),  # programs and optimisers; nothing private is made with it
     "sklearn": frozenset({"learn", "train", "synth"}),  # the manners of estimators
     "torch": frozenset({"train", "synth"}),
-    "argon2": frozenset({"service"}),  # passwords
     "fastapi": frozenset({"server"}),
     "jinja2": frozenset({"server"}),
-    "pydantic": frozenset({"service", "server"}),  # settings; what the API takes and answers
     "starlette": frozenset({"server"}),
     "uvicorn": frozenset({"server", "cli"}),
     "transformers": frozenset({"train"}),  # loaded by who asks for its trainer

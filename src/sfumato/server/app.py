@@ -16,11 +16,28 @@ from sfumato.errors import SfumatoError
 from sfumato.release.record import made_by
 from sfumato.server import pages
 from sfumato.server.guard import Guard
+from sfumato.server.openapi import documented
 from sfumato.server.problems import MEDIA, TITLES, Problem, problem_of
-from sfumato.server.routes import visits
+from sfumato.server.routes import (
+    answers,
+    book,
+    checklists,
+    data_sets,
+    health,
+    jobs,
+    limits,
+    meaning,
+    people,
+    questions,
+    sign_in,
+    visits,
+)
 from sfumato.server.running import Running, running_of
 from sfumato.server.settings import ServerSettings
 from sfumato.service.house import House
+
+TOPICS = (questions, data_sets, answers, limits, book, checklists, jobs, meaning, sign_in, people, visits)
+"""All topics that have routes; what is asked most often comes first."""
 
 SILENT = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False}
 """The framework would tell OpenTelemetry of errors with their words, which may quote data: it tells nobody anything."""
@@ -47,9 +64,12 @@ def make_app(house: House, settings: ServerSettings | None = None, *, log: TextI
         telemetry=SILENT,  # type: ignore[arg-type]
     )
     app.state.running = running
-    app.include_router(visits.router())
+    for topic in TOPICS:
+        app.include_router(topic.router())
+    app.include_router(health.router(metrics=running.settings.metrics_port is None))
     app.include_router(pages.router())
     pages.equip(app)
+    app.openapi = lambda: documented(app)  # type: ignore[method-assign]
     app.add_middleware(Guard, running=running)
     app.add_exception_handler(SfumatoError, _refused)
     app.add_exception_handler(HTTPException, _not_served)

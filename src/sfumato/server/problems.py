@@ -9,8 +9,6 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from sfumato.accounting.codec import to_plain
-from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import (
     AccountRefused,
     BadArgument,
@@ -31,8 +29,7 @@ from sfumato.errors import (
     SfumatoError,
     SignInRefused,
 )
-from sfumato.release.codec import release_to_plain
-from sfumato.release.record import Release
+from sfumato.remote.wire import error_to_plain
 
 MEDIA = "application/problem+json"
 
@@ -121,30 +118,11 @@ def problem_of(error: BaseException) -> Problem:
         return Problem(500, "internal", TITLES[500], detail)
     kind = type(error).__name__
     if isinstance(error, BadArgument) and error.must in ABSENT:
-        return Problem(404, "not-there", TITLES[404], str(error), {"error": kind, "facts": _facts(error)})
+        return Problem(404, "not-there", TITLES[404], str(error), error_to_plain(error))
     status, title = next(((status, title) for kinds, status, title in STATUSES if isinstance(error, kinds)), (422, ""))
     headers = {"Retry-After": "5"} if status == 503 else {"WWW-Authenticate": "Bearer"} if status == 401 else {}
-    said = {"error": kind, "facts": _facts(error)}
+    said = error_to_plain(error)
     return Problem(status, _dashed(kind), title or TITLES[status], str(error), said, headers)
-
-
-def _facts(error: SfumatoError) -> dict[str, Any]:
-    """The facts of an error, as far as JSON has a form for them: a client makes the same error of them."""
-    return {name: plain for name, value in vars(error).items() if (plain := _plain(value)) is not None}
-
-
-def _plain(value: object) -> Any:
-    match value:
-        case bool() | int() | float() | str():
-            return value
-        case Loss():
-            return {"loss": to_plain(value)}
-        case Release():
-            try:
-                return {"release": release_to_plain(value)}
-            except SfumatoError:
-                return None
-    return None
 
 
 def _dashed(name: str) -> str:

@@ -123,6 +123,11 @@ def check_own_page(request: Request) -> None:
 
 
 async def sign_in(request: Request, name: str, password: str) -> Visit:
+    """Begins a visit of somebody by name and password."""
+    return await begun(request, await password_checked(request, name, password))
+
+
+async def password_checked(request: Request, name: str, password: str) -> Person:
     """Lets somebody in by name and password; whoever fails often waits longer and longer."""
     running = running_of(request)
     address = address_of(request.scope, running)
@@ -135,7 +140,8 @@ async def sign_in(request: Request, name: str, password: str) -> Visit:
         running.metrics.add("sfumato_sign_ins_refused_total")
         raise
     running.failures.succeeded(names[0])
-    return await begun(request, person)
+    request.state.person = person.name
+    return person
 
 
 async def choose_password(request: Request, link: str, password: str) -> Visit:

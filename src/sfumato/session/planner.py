@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 from sfumato.accounting.events import Event
 from sfumato.accounting.losses.measures import Loss
@@ -40,6 +41,11 @@ if TYPE_CHECKING:
 REMEMBERED = 256
 """How many questions are kept planned, the latest ones."""
 
+SHORT = 4_000
+"""Letters of a question that is kept as it was read; longer ones are read each time."""
+
+PLAIN = (str, int, float, bool, type(None))
+
 
 @final
 class Planner:
@@ -50,6 +56,8 @@ class Planner:
     ) -> None:
         self._session, self._opened, self._with_standing = session, opened, standing
         self._compiled: dict[object, CompiledQuery] = {}
+        self._statements: dict[object, Statement] = {}
+        self._explained: dict[object, Explanation] = {}
 
     @property
     def opened(self) -> OpenTables:
@@ -158,11 +166,15 @@ class Planner:
         """
         settings = self._settled(self._assumed(settings), lambda one: self._measured(question, one))
         compiled, sure = self._planned(question, settings), settings.confidence
-        others = {
-            label: self._planned(question, replace(settings, loss=loss))
-            for label, loss in (() if settings.loss is None else other_losses(settings.loss))
-        }
-        explanation = explained(compiled, others, d_in=self._d_in, confidence=sure)
+        remembered = (question, settings.planning, sure)
+        explanation = self._explained.get(remembered)
+        if explanation is None:
+            others = {
+                label: self._planned(question, replace(settings, loss=loss))
+                for label, loss in (() if settings.loss is None else other_losses(settings.loss))
+            }
+            explanation = explained(compiled, others, d_in=self._d_in, confidence=sure)
+            _remember(self._explained, remembered, explanation)
         return self._with_standing(explanation, compiled.measurement(sure))
 
     def _assumed(self, settings: Settings) -> Settings:
@@ -193,7 +205,13 @@ class Planner:
     def _read(self, text: str, parameters: Parameters) -> Statement:
         from sfumato.query.sql import read_sql  # which loads sqlglot
 
-        return read_sql(text, self._opened.catalog, parameters)
+        key = _key(text, parameters)
+        statement = None if key is None else self._statements.get(key)
+        if statement is None:
+            statement = read_sql(text, self._opened.catalog, parameters)
+            if key is not None:
+                _remember(self._statements, key, statement)
+        return statement
 
     def _planned(self, question: Question, settings: Settings) -> CompiledQuery:
         limit = type(self._session.own_limit)
@@ -202,10 +220,25 @@ class Planner:
             compiled = self._compiled.get(remembered)
             if compiled is None:
                 compiled = compile_question(question, settings.planning, self._opened, limit=limit, d_in=self._d_in)
-                if len(self._compiled) >= REMEMBERED:
-                    self._compiled.pop(next(iter(self._compiled)), None)
-                self._compiled[remembered] = compiled
+                _remember(self._compiled, remembered, compiled)
             return compiled
         except RecursionError:
             deep = QueryRefused("the question is nested too deeply to be planned: ask in fewer steps.")
         raise deep
+
+
+def _remember(known: dict[object, Any], key: object, made: object) -> None:
+    """Keeps something, and forgets the oldest where there is too much; threads may do so at once."""
+    while len(known) >= REMEMBERED:
+        with suppress(StopIteration, RuntimeError):  # another thread has changed it meanwhile
+            known.pop(next(iter(known)), None)
+    known[key] = made
+
+
+def _key(text: object, parameters: Parameters) -> object:
+    """What a text with parameters is known by; None where it is long, or a value is not plain. 1 and True are two."""
+    if not isinstance(text, str) or len(text) > SHORT:
+        return None
+    named = parameters.items() if isinstance(parameters, Mapping) else enumerate(parameters)
+    pairs = tuple((name, type(value), value) for name, value in named)
+    return (text, pairs) if all(type(value) in PLAIN for _, _, value in pairs) else None

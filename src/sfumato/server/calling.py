@@ -1,0 +1,84 @@
+"""How a route is called: by whom, in which thread, how long it may take, and in which time class its answer leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from bisect import bisect_left
+from collections.abc import Callable
+from typing import Annotated, TypeVar, final
+
+from fastapi import Depends
+from starlette.requests import Request
+
+from sfumato.errors import SignInRefused
+from sfumato.server.problems import Refused
+from sfumato.server.running import Pool, Running, running_of
+from sfumato.service.house import House
+from sfumato.service.people import TOKEN, Person
+
+Made = TypeVar("Made")
+
+BEARER = "bearer "
+LONGEST_TOKEN = 200
+
+
+@final
+class Call:
+    """One call of the API. Whoever calls is known by a token in the header ``Authorization``, and by nothing else.
+
+    The token is looked up in the thread that does the work, before it: there is one way to a thread and back.
+    """
+
+    def __init__(self, request: Request) -> None:
+        self.request, self.running = request, running_of(request)
+        said = request.headers.get("authorization", "")
+        self._token = said[len(BEARER) :].strip() if said[: len(BEARER)].lower() == BEARER else ""
+        if not 0 < len(self._token) <= LONGEST_TOKEN:
+            raise SignInRefused
+
+    @property
+    def house(self) -> House:
+        """What use cases work on."""
+        return self.running.house
+
+    async def run(self, act: Callable[[Person], Made]) -> Made:
+        """Does something quick for whoever calls."""
+        return await self._in(self.running.quick, act)
+
+    async def ask(self, act: Callable[[Person], Made]) -> Made:
+        """Does something that may look at data: its answer, or refusal, leaves at the end of a time class."""
+        began = time.monotonic()
+        try:
+            return await self._in(self.running.questions, act)
+        finally:
+            await asyncio.sleep(self._until_class_ends(time.monotonic() - began))
+
+    def _until_class_ends(self, seconds: float) -> float:
+        classes = self.running.settings.time_classes
+        place = bisect_left(classes, seconds)
+        if place < len(classes):
+            return classes[place] - seconds
+        return -seconds % classes[-1]
+
+    async def _in(self, pool: Pool, act: Callable[[Person], Made]) -> Made:
+        try:
+            return await asyncio.wait_for(pool.run(lambda: act(self._known())), self.running.settings.patience)
+        except TimeoutError:
+            pass
+        raise Refused(504, "This took too long. If it costs something it is paid: ask the same again for its answer.")
+
+    def _known(self) -> Person:
+        running: Running = self.running
+        person = running.house.people.known_by(TOKEN, self._token)
+        self.request.state.person = person.name
+        running.people.take(person.name)
+        return person
+
+
+async def call_of(request: Request) -> Call:
+    """Reads who calls from a request."""
+    return Call(request)
+
+
+Calling = Annotated[Call, Depends(call_of)]
