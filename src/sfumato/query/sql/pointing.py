@@ -73,4 +73,3 @@ def _word_at(text: str, line: int, column: int) -> tuple[Span, ...]:
     begin = sum(len(one) + 1 for one in lines[: line - 1]) + column - 1
     word = WORD.match(text, begin)
     return ((begin, begin + 1 if word is None else word.end()),)
-

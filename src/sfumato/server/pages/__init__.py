@@ -9,9 +9,9 @@ from fastapi import APIRouter, FastAPI
 
 from sfumato.server.pages.desk import Studio
 from sfumato.server.pages.problems import problem_page
-from sfumato.server.pages.routes import administering, asking, auditing, curating, granting, visiting
+from sfumato.server.pages.routes import administering, asking, auditing, curating, granting, scheduling, visiting
 
-KINDS = (visiting, asking, granting, curating, auditing, administering)
+KINDS = (visiting, asking, scheduling, granting, curating, auditing, administering)
 
 
 def router() -> APIRouter:

@@ -42,6 +42,4 @@ class Assets:
         if name not in self.contents:
             raise Refused(404, "There is no such file.")
         kept = FOR_EVER if digest == self.digests[name] else "no-store"
-        return Response(
-            self.contents[name], media_type=MEDIA[name.rpartition(".")[2]], headers={"Cache-Control": kept}
-        )
+        return Response(self.contents[name], media_type=MEDIA[name.rpartition(".")[2]], headers={"Cache-Control": kept})

@@ -6,9 +6,11 @@ the page is written in the same thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, TypeVar, final
 from urllib.parse import quote
 
 from jinja2 import Environment
@@ -19,11 +21,14 @@ from sfumato.server import signing_in
 from sfumato.server.pages.assets import Assets
 from sfumato.server.pages.drawings import Drawings
 from sfumato.server.pages.rendering import environment, render
-from sfumato.server.pages.shell import THEMES, Link, Notice, Shell, address_of, links_of, tabs_of
+from sfumato.server.pages.shell import THEMES, Notice, Shell, address_of, links_of, tabs_of
 from sfumato.server.running import Pool, Running, running_of
 from sfumato.server.signing_in import FORM_TOKEN, Visit
+from sfumato.server.time_classes import until_class_ends
 from sfumato.service.house import House
 from sfumato.service.people import Person
+
+Made = TypeVar("Made")
 
 THEME = "sfumato-theme"
 """The cookie that says light or dark; it is about nobody."""
@@ -75,7 +80,7 @@ class Desk:
 
     @staticmethod
     async def open(request: Request) -> Desk:
-        """Begins to serve somebody who is signed in; others are refused, and led to where they can (`SignInRefused`)."""
+        """Begins to serve somebody who is signed in; others are led to where they can (`SignInRefused`)."""
         return Desk._of(request, await signing_in.needed_visit(request))
 
     @staticmethod
@@ -132,6 +137,14 @@ class Desk:
         text = await (pool or self.running.quick).run(made)
         return HTMLResponse(text, status)
 
+    async def ask(self, act: Callable[[], Made]) -> Made:
+        """Does something that may look at data: its answer, or its refusal, leaves at the end of a class of times."""
+        began = time.monotonic()
+        try:
+            return await self.running.questions.run(act)
+        finally:
+            await asyncio.sleep(until_class_ends(time.monotonic() - began, self.running.settings.time_classes))
+
     def written(self, template: str, title: str, view: Any, *, notices: tuple[Notice, ...] = ()) -> str:
         """Writes the page of a view."""
         return render(self.studio.templates, template, shell=self.shell(title, notices), view=view)
@@ -173,8 +186,3 @@ def own_path(text: str, usual: str = "/") -> str:
 def sign_in_address(request: Request) -> str:
     """Where to sign in and come back from."""
     return f"/sign-in?next={quote(request.url.path, safe='/')}" if request.url.path != "/" else "/sign-in"
-
-
-def ways(person: Person, links: Mapping[str, str]) -> tuple[Link, ...]:
-    """Links by their labels."""
-    return tuple(Link(label, href) for label, href in links.items())

@@ -30,7 +30,8 @@ def problem_page(request: Request, problem: Problem) -> Response:
         return RedirectResponse(sign_in_address(request), status_code=303)
     theme = request.cookies.get(THEME, "")
     shell = Shell(title=_title(problem), here="/", theme=theme if theme in THEMES else "")
-    template, view = "problem.html", _view(path, problem)
+    template = "problem.html"
+    view: ProblemView | SignInView = _view(path, problem)
     if path == SIGN_IN and problem.status in (401, 429):
         refused = NOBODY if problem.status == 401 else problem.detail
         template, view = "sign_in.html", SignInView(refused=refused)
@@ -50,5 +51,3 @@ def _view(path: str, problem: Problem) -> ProblemView:
         return ProblemView(401, _title(problem), detail, advice, (Link("Sign in", SIGN_IN),))
     links = (Link("To the data sets", "/"),)
     return ProblemView(problem.status, _title(problem), problem.detail, ADVICE.get(problem.status, ""), links)
-
-

@@ -6,6 +6,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import (
     ChangedMeanwhile,
     LedgerUnavailable,
@@ -29,6 +30,7 @@ from sfumato.server.pages.views.granting import ShareForm, ShareView, request_vi
 from sfumato.server.pages.views.questions import AskView, QuestionForm, asked_of, form_of
 from sfumato.server.pages.views.shares import paying_share
 from sfumato.service.analysts import Analysts
+from sfumato.service.answers import Rendered
 from sfumato.service.asking import Asked
 from sfumato.service.curators import Curators
 from sfumato.service.owners import Owners
@@ -69,8 +71,10 @@ async def data_set(request: Request) -> Response:
             ("Request a share", "/share", Action.REQUEST_SHARE),
             ("Limits", "/limits", Action.SEE_LIMITS),
         )
-        links = {page: Link(label, address_of(name, page)) for label, page, action in reversed(places) if person.may(action, name).allowed}
-        no_share = "You have no share of the limit." if person.may(Action.REQUEST_SHARE, name).allowed else "Shares are for analysts."
+        able = [(label, page) for label, page, action in places if person.may(action, name).allowed]
+        links = {page: Link(label, address_of(name, page)) for label, page in reversed(able)}
+        requests = person.may(Action.REQUEST_SHARE, name).allowed
+        no_share = "You have no share of the limit yet." if requests else "Shares are for analysts."
         return data_set_view(
             name,
             codebook,
@@ -104,7 +108,7 @@ def _editor(desk: Desk, fields: dict[str, str], shown: Explained | None = None) 
         left, limit = line.left, line.limit
     form = form_of(fields, limit)
     if shown is not None and shown.fields:
-        form = form.wrong({field: "See what is said of the question." for field in shown.fields if field not in form.errors})
+        form = form.wrong(dict.fromkeys(shown.fields, "See what is said before you pay."))
     own = address_of(name, "/ask")
     return AskView(
         action=own,
@@ -121,7 +125,7 @@ def _editor(desk: Desk, fields: dict[str, str], shown: Explained | None = None) 
     )
 
 
-def _limit_kind(desk: Desk) -> object:
+def _limit(desk: Desk) -> Loss | None:
     person, name = desk.person, desk.data_set
     if person.may(Action.SEE_OWN_ANSWERS, name).allowed:
         mine = paying_share(Analysts(desk.house).shares(person, name))
@@ -133,7 +137,7 @@ def _limit_kind(desk: Desk) -> object:
 def _read(desk: Desk, fields: dict[str, str]) -> tuple[QuestionForm, Asked | None, dict[str, str]]:
     desk.person.need(Action.EXPLAIN, desk.data_set)
     codebook = Analysts(desk.house).codebook(desk.person, desk.data_set)
-    form = form_of(fields, _limit_kind(desk))  # type: ignore[arg-type]
+    form = form_of(fields, _limit(desk))
     made, errors = asked_of(form, codebook)
     return form, made, errors
 
@@ -190,7 +194,7 @@ async def asked(request: Request) -> Response:
                 raise
             return before.refused(form.question, refusal)
 
-    outcome = await desk.running.questions.run(answered)
+    outcome = await desk.ask(answered)
     if isinstance(outcome, Explained):
         return await desk.show("ask.html", "Ask", lambda: _editor(desk, fields, outcome), status=422)
     number = 0 if outcome.receipt is None else outcome.receipt.entry
@@ -253,16 +257,16 @@ async def download(request: Request) -> Response:
     desk = await Desk.open(request)
     person, name, form = desk.person, desk.data_set, str(request.path_params["form"])
 
-    def written() -> object:
+    def written() -> Rendered:
         if person.may(Action.SEE_OWN_ANSWERS, name).allowed:
             return Analysts(desk.house).rendered(person, name, _number(desk), form)
         return Curators(desk.house).rendered(person, name, _number(desk), form)
 
     made = await desk.running.quick.run(written)
     return Response(
-        made.content,  # type: ignore[attr-defined]
-        media_type=made.media,  # type: ignore[attr-defined]
-        headers={"Content-Disposition": f'attachment; filename="{made.name}"'},  # type: ignore[attr-defined]
+        made.content,
+        media_type=made.media,
+        headers={"Content-Disposition": f'attachment; filename="{made.name}"'},
     )
 
 
@@ -300,8 +304,7 @@ async def request_share(request: Request) -> Response:
                 errors = {"epsilon": str(refusal)}
         if not errors:
             return None
-        said = {name: fields.get(name, "")[:60] for name in ("epsilon", "delta", "rho", "mu")}
-        return ShareForm(LossForm("any", **said, errors=errors), purpose, errors)
+        return ShareForm(LossForm.of(fields, errors), purpose, errors)
 
     wrong = await desk.running.quick.run(requested)
     if wrong is None:

@@ -34,9 +34,7 @@ async def book(request: Request) -> Response:
     return await desk.show("audit.html", "The book", lambda: _book(desk, after))
 
 
-def _book(
-    desk: Desk, after: int, *, verdict: Verdict | None = None, receipts: str = "", wrong: str = ""
-) -> BookView:
+def _book(desk: Desk, after: int, *, verdict: Verdict | None = None, receipts: str = "", wrong: str = "") -> BookView:
     auditors = Auditors(desk.house)
     page = auditors.book(desk.person, desk.data_set, after=after, many=MANY)
     return book_view(
@@ -71,9 +69,7 @@ async def verify(request: Request) -> Response:
 async def export(request: Request) -> Response:
     """The book as a file of lines, without answers."""
     desk = await Desk.open(request)
-    lines: Iterator[str] = await desk.running.quick.run(
-        lambda: Auditors(desk.house).export(desk.person, desk.data_set)
-    )
+    lines: Iterator[str] = await desk.running.quick.run(lambda: Auditors(desk.house).export(desk.person, desk.data_set))
     name = f"book-{desk.data_set}.jsonl"
     return StreamingResponse(
         lines, media_type="application/jsonl", headers={"Content-Disposition": f'attachment; filename="{name}"'}

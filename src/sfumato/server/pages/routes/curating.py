@@ -157,8 +157,7 @@ async def registered(request: Request) -> Response:
     wrong = await desk.running.questions.run(lambda: _try_to_register(desk, said, fields))
     if not wrong:
         return led_to(address_of(said["name"]), done="registered")
-    losses = {name: fields.get(name, "")[:60] for name in ("epsilon", "delta", "rho", "mu")}
-    form = RegisterForm(LossForm("any", **losses, errors=wrong), **said, errors=wrong)
+    form = RegisterForm(LossForm.of(fields, wrong), **said, errors=wrong)
     return await desk.show("register.html", "Register data", lambda: _register(desk, form), status=422)
 
 
@@ -177,9 +176,7 @@ def _try_to_register(desk: Desk, said: dict[str, str], fields: dict[str, str]) -
     try:
         Curators(desk.house).register(
             desk.person,
-            Registration(
-                said["name"], said["source"], codebook, limit, said["version"] or "1", said["period"] or None
-            ),
+            Registration(said["name"], said["source"], codebook, limit, said["version"] or "1", said["period"] or None),
         )
     except NotAllowed:
         raise

@@ -9,7 +9,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from sfumato.errors import NotAllowed, SfumatoError
-from sfumato.server import signing_in
 from sfumato.server.pages.desk import THEME, Desk, led_to, own_path
 from sfumato.server.pages.shell import THEMES, Link, address_of, roles_of
 from sfumato.server.pages.views.amounts import Gauge
@@ -31,6 +30,7 @@ from sfumato.server.pages.views.visiting import (
 )
 from sfumato.server.running import running_of
 from sfumato.service.analysts import Analysts
+from sfumato.service.answers import AnswerLine
 from sfumato.service.owners import Owners
 from sfumato.service.people import Secret
 from sfumato.service.rights import Action
@@ -119,7 +119,7 @@ def _waiting(desk: Desk, data_set: str) -> int:
 
 
 def _latest(analysts: Analysts, desk: Desk, names: list[str]) -> tuple[AnswerRow, ...]:
-    lines = []
+    lines: list[AnswerLine] = []
     for name in names:
         page = analysts.answers(desk.person, name, many=FEW)
         while page.after is not None:
@@ -159,7 +159,7 @@ async def meaning(request: Request) -> Response:
     """What a loss means."""
     desk = await Desk.open(request)
     said = request.query_params
-    epsilon, delta, prior = (said.get(name, usual) for name, usual in (("epsilon", "1"), ("delta", ""), ("prior", "10")))
+    epsilon, delta, prior = said.get("epsilon", "1"), said.get("delta", ""), said.get("prior", "10")
     loss = loss_of(epsilon, delta)
     wrong = "" if loss is not None else "Write a loss as a number above 0, such as 0.5, and δ as one below 1."
     known = loss or loss_of("1", "")
@@ -221,5 +221,3 @@ async def revoke(request: Request) -> Response:
     fields = await desk.form()
     await desk.running.quick.run(lambda: Tokens(desk.house).revoke(desk.person, fields.get("place", "")))
     return led_to("/tokens", done="revoked")
-
-

@@ -25,6 +25,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 """The fields of each kind; ``any`` where nobody has said which kind the limit is."""
 
+LONGEST = 60
 WIDEST = 1000
 """How much more the upper end of a slider is than its lower one."""
 
@@ -104,6 +105,12 @@ class LossForm:
     mu: str = ""
     required: bool = False
     errors: Mapping[str, str] = field(default_factory=dict)
+
+    @staticmethod
+    def of(fields: Mapping[str, str], errors: Mapping[str, str], kind: str = "any") -> LossForm:
+        """Reads the fields as they are."""
+        epsilon, delta, rho, mu = (fields.get(name, "").strip()[:LONGEST] for name in FIELDS["any"])
+        return LossForm(kind, epsilon, delta, rho, mu, errors=errors)
 
 
 def kind_of_limit(limit: Loss | None) -> str:

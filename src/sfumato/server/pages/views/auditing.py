@@ -121,7 +121,7 @@ def _said(kind: str, body: Mapping[str, Any]) -> str:
 
 def _loss(plain: object) -> str:
     try:
-        loss = read_loss(plain)  # type: ignore[arg-type]
+        loss = read_loss(plain)
     except SfumatoError:
         return "a loss"
     return str(loss) if isinstance(loss, Loss) else "a loss"

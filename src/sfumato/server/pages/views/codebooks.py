@@ -43,7 +43,14 @@ class DataSetView:
 
 
 def data_set_view(
-    name: str, codebook: Codebook, version: str, *, gauge: Gauge | None, whose: str, no_share: str, links: Sequence[Link]
+    name: str,
+    codebook: Codebook,
+    version: str,
+    *,
+    gauge: Gauge | None,
+    whose: str,
+    no_share: str,
+    links: Sequence[Link],
 ) -> DataSetView:
     """Makes the page of a data set from its codebook and how somebody's share stands."""
     return DataSetView(

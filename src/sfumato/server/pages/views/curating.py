@@ -131,9 +131,7 @@ def table_listing(table: ReleaseTable) -> Listing:
     """The release table as rows of a name and what it says."""
     facts = table.document().tables[0]
     head = (Cell("What"), *(Cell(text) for text in facts.head[1:]))
-    return Listing(
-        tuple((Cell(row[0], header=True), *(Cell(text) for text in row[1:])) for row in facts.rows), head
-    )
+    return Listing(tuple((Cell(row[0], header=True), *(Cell(text) for text in row[1:])) for row in facts.rows), head)
 
 
 @final

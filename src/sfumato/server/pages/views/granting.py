@@ -134,7 +134,9 @@ class ShareView:
     requests: tuple[RequestView, ...]
 
 
-def request_view(request: Request, *, person: str = "", data_set: str = "", errors: Mapping[int, str] | None = None) -> RequestView:
+def request_view(
+    request: Request, *, person: str = "", data_set: str = "", errors: Mapping[int, str] | None = None
+) -> RequestView:
     """Reads a request; ``person`` is who would decide on it."""
     waiting = not request.granted and not request.declined
     own = request.by == person or request.share.partition("+")[0] == person

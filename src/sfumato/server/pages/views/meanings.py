@@ -12,10 +12,11 @@ from markupsafe import Markup
 from sfumato.accounting.losses.measures import Approx, Loss, Pure
 from sfumato.accounting.meaning.attacker import Attacker
 from sfumato.accounting.meaning.explanation import percent
-from sfumato.accounting.meaning.guidance import LOWER_BOUND, STRENGTHS
+from sfumato.accounting.meaning.guidance import LOWER_BOUND, strength
+from sfumato.charts.canvas import Chart
 from sfumato.charts.in_pages import icon_array
 from sfumato.charts.neighbours import neighbours
-from sfumato.errors import BadArgument, SfumatoError
+from sfumato.errors import SfumatoError
 from sfumato.exact import digits_up
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.server.pages.drawings import Drawings
@@ -62,9 +63,11 @@ def meaning_view(meaning: Meaning, drawings: Drawings, *, prior: str, wrong: str
     pure = Pure(loss.epsilon) if isinstance(loss, Pure | Approx) else None
     epsilon = "" if pure is None else digits_up(pure.epsilon)
     delta = digits_up(loss.delta) if isinstance(loss, Approx) and loss.delta else ""
-    drawable = pure is not None and SMALLEST <= pure.epsilon <= LARGEST
-    dots = drawings.of(("dots", epsilon), lambda: icon_array(pure)) if drawable and pure is not None else Markup()
-    outcomes = drawings.of(("outcomes", epsilon), lambda: _outcomes(pure)) if drawable and pure is not None else Markup()
+    dots, outcomes = Markup(), Markup()
+    if pure is not None and SMALLEST <= pure.epsilon <= LARGEST:
+        drawn = pure
+        dots = drawings.of(("dots", epsilon), lambda: icon_array(drawn))
+        outcomes = drawings.of(("outcomes", epsilon), lambda: _outcomes(drawn))
     taking, leaving = meaning.taking, meaning.leaving
     return MeaningView(
         epsilon=epsilon,
@@ -80,10 +83,10 @@ def meaning_view(meaning: Meaning, drawings: Drawings, *, prior: str, wrong: str
         dots_words="Of 100 possible outputs, those that lead an analyst to believe what they suspect of you: "
         + (f"{taking} if you take part, {leaving} if you do not." if taking is not None else "with you and without."),
         outcomes=outcomes or None,
-        outcomes_words=f"A made-up count of {MADE_UP} people, you among them, is released with Laplace noise at this ε. "
-        "Without you it would be one less. An attacker sees one outcome and must say which curve it is from.",
-        outcomes_caption="How likely each outcome is with you and without you, on a linear and on a logarithmic scale. "
-        "The nearer the curves, the less an outcome says about you.",
+        outcomes_words=f"A made-up count of {MADE_UP} people, you among them, is released with Laplace noise at "
+        "this ε. Without you it would be one less. An attacker sees one outcome and must say which curve it is from.",
+        outcomes_caption="How likely each outcome is with you and without you, on a linear and on a logarithmic "
+        "scale. The nearer the curves, the less an outcome says about you.",
     )
 
 
@@ -91,14 +94,11 @@ def _strength(meaning: Meaning) -> str:
     if meaning.strength:
         return f"By rule of thumb, {meaning.strength}."
     if isinstance(meaning.loss, Approx):
-        words = next((words for most, words in STRENGTHS if meaning.loss.epsilon <= most), "very weak: little is promised")
-        return f"By rule of thumb, and but for a chance of δ, {words}."
+        return f"By rule of thumb, and but for a chance of δ, {strength(Pure(meaning.loss.epsilon))}."
     return "How well anybody can tell from a release whether one person is in the data."
 
 
-def _outcomes(pure: Pure | None) -> object:
-    if pure is None:
-        raise BadArgument("the loss", "pure", "another")
+def _outcomes(pure: Pure) -> Chart:
     scale = Fraction(1) / Fraction(pure.epsilon)
     return neighbours(DiscreteLaplace(scale), centres=(MADE_UP, MADE_UP - 1), names=("with you", "without you"))
 

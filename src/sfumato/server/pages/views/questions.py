@@ -10,7 +10,7 @@ from sfumato.accounting.losses.measures import Loss
 from sfumato.codebook.book import Codebook
 from sfumato.errors import SfumatoError
 from sfumato.server.pages.shell import Link
-from sfumato.server.pages.views.amounts import Gauge, Slider, kind_of_limit, read_loss_fields
+from sfumato.server.pages.views.amounts import LONGEST, Gauge, Slider, kind_of_limit, read_loss_fields
 from sfumato.server.pages.views.codebooks import ColumnLine
 from sfumato.server.pages.views.explained import Explained
 from sfumato.service.asking import BOUNDS, LONGEST_TEXT, Asked
@@ -73,11 +73,19 @@ class AskView:
 
 def form_of(fields: Mapping[str, str], limit: Loss | None) -> QuestionForm:
     """Reads the fields of a form as they are."""
+
+    def short(name: str) -> str:
+        return fields.get(name, "").strip()[:LONGEST]
+
     return QuestionForm(
         question=fields.get("question", "")[: LONGEST_TEXT + 1],
         kind=kind_of_limit(limit),
         by="accuracy" if fields.get("by") == "accuracy" else "loss",
-        **{name: fields.get(name, "").strip()[:60] for name in ("epsilon", "delta", "rho", "mu", "width")},
+        epsilon=short("epsilon"),
+        delta=short("delta"),
+        rho=short("rho"),
+        mu=short("mu"),
+        width=short("width"),
         bounds={name: fields.get(name, "").strip()[:20] for name in BOUNDS if fields.get(name, "").strip()},
         keys=fields.get("keys", "")[:MOST_KEYS],
     )
