@@ -62,7 +62,7 @@ TABS: tuple[tuple[str, str, tuple[Action, ...]], ...] = (
     ("Answers", "/answers", (Action.SEE_OWN_ANSWERS, Action.SEE_ANSWERS)),
     ("My share", "/share", (Action.REQUEST_SHARE,)),
     ("Schedules", "/schedules", (Action.SCHEDULE,)),
-    ("Requests", "/requests", (Action.DECIDE,)),
+    ("Requests", "/requests", (Action.DECIDE, Action.SEE_LIMITS)),
     ("Limits", "/limits", (Action.SEE_LIMITS,)),
     ("Checklist", "/checklist", (Action.KEEP_CHECKLIST,)),
     ("Publish", "/publish", (Action.PUBLISH,)),
@@ -105,14 +105,16 @@ def has_role(person: Person, role: Role) -> bool:
 
 
 def roles_of(person: Person) -> str:
-    """Names the roles of somebody, for themselves."""
-    named = [
-        f"{grant.role} of {'all data sets' if grant.data_set == EVERYWHERE else grant.data_set}"
-        if grant.role != Role.ADMINISTRATOR.value
-        else grant.role
-        for grant in sorted(person.grants)
-    ]
-    return listed(named) if named else "nobody’s yet"
+    """Says which roles somebody has, to themselves."""
+    named = []
+    for role in Role:
+        sets = sorted(grant.data_set for grant in person.grants if grant.role == role.value)
+        if not sets:
+            continue
+        of = "all data sets" if EVERYWHERE in sets else listed(sets)
+        article = "an" if role.value[0] in "aeiou" else "a"
+        named.append(f"{article} {role.value}" + ("" if role is Role.ADMINISTRATOR else f" of {of}"))
+    return f"You are {listed(named)}." if named else "You have no role yet: ask whoever administers this service."
 
 
 def listed(words: Sequence[str]) -> str:

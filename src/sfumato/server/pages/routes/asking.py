@@ -22,7 +22,7 @@ from sfumato.server.pages.rendering import render
 from sfumato.server.pages.routes.visiting import standing_of
 from sfumato.server.pages.shell import Link, address_of
 from sfumato.server.pages.views import explained as before
-from sfumato.server.pages.views.amounts import LossForm, read_loss_fields, slider_of
+from sfumato.server.pages.views.amounts import LossForm, read_loss_fields, slider_of, suggested
 from sfumato.server.pages.views.answers import AnswersView, answer_view, rows_of
 from sfumato.server.pages.views.codebooks import columns_of, data_set_view, tables_words
 from sfumato.server.pages.views.explained import Explained
@@ -92,10 +92,10 @@ async def ask(request: Request) -> Response:
     """The editor."""
     desk = await Desk.open(request)
     question = request.query_params.get("question", "")[:10_000]
-    return await desk.show("ask.html", "Ask", lambda: _editor(desk, {"question": question}))
+    return await desk.show("ask.html", "Ask", lambda: _editor(desk, {"question": question}, begins=True))
 
 
-def _editor(desk: Desk, fields: dict[str, str], shown: Explained | None = None) -> AskView:
+def _editor(desk: Desk, fields: dict[str, str], shown: Explained | None = None, *, begins: bool = False) -> AskView:
     person, name = desk.person, desk.data_set
     person.need(Action.EXPLAIN, name)
     analysts = Analysts(desk.house)
@@ -106,7 +106,7 @@ def _editor(desk: Desk, fields: dict[str, str], shown: Explained | None = None) 
     if limit is None and person.may(Action.SEE_LIMITS, name).allowed:
         line = Owners(desk.house).limits(person, name)[0]
         left, limit = line.left, line.limit
-    form = form_of(fields, limit)
+    form = form_of({**fields, **suggested(left)} if begins else fields, limit)
     if shown is not None and shown.fields:
         form = form.wrong(dict.fromkeys(shown.fields, "See what is said before you pay."))
     own = address_of(name, "/ask")

@@ -14,7 +14,7 @@ from sfumato.server.pages.shell import THEMES, Link, address_of, roles_of
 from sfumato.server.pages.views.amounts import Gauge
 from sfumato.server.pages.views.answers import AnswerRow, rows_of
 from sfumato.server.pages.views.codebooks import protected
-from sfumato.server.pages.views.granting import gauge_of_line, request_tasks
+from sfumato.server.pages.views.granting import gauge_of_whole, request_tasks
 from sfumato.server.pages.views.meanings import loss_of, meaning_view, prior_of
 from sfumato.server.pages.views.shares import gauge_of_shares
 from sfumato.server.pages.views.visiting import (
@@ -106,7 +106,7 @@ def _home(desk: Desk) -> HomeView:
         none = "None that you may read of: who administers sees people, and no data."
     return HomeView(
         f"Hello, {person.name}",
-        f"You are {roles_of(person)}.",
+        roles_of(person),
         tuple(_card(desk, name) for name in names),
         none,
         request_tasks(waits),
@@ -151,7 +151,8 @@ def standing_of(desk: Desk, name: str) -> tuple[Gauge | None, str]:
         if gauge is not None:
             return gauge, "My share"
     if person.may(Action.SEE_LIMITS, name).allowed:
-        return gauge_of_line(Owners(desk.house).limits(person, name)[0]), "The whole limit"
+        lines = Owners(desk.house).limits(person, name)
+        return gauge_of_whole(lines[0], lines[1:]), "The whole limit"
     return None, ""
 
 

@@ -138,6 +138,12 @@ def _field_of(name: str, kind: str) -> str:
     return name if name in FIELDS[kind] else FIELDS[kind][0]
 
 
+def suggested(left: Loss | None) -> dict[str, str]:
+    """A first loss for a form: about a tenth of what is left, in one digit."""
+    slider = slider_of(left)
+    return {} if slider is None else {slider.name: f"{float(slider.most) / 10:.1g}"}
+
+
 @final
 @dataclass(frozen=True)
 class Slider:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
@@ -17,6 +18,7 @@ from sfumato.service.auditors import BookLine
 
 TONES = {"charged": "warn", "released": "good", "failed": "bad"}
 LONG, DIGITS = 300, 12
+HEXADECIMAL = re.compile("[0-9a-f]{40,}")
 
 
 @final
@@ -74,7 +76,7 @@ def book_view(
 ) -> BookView:
     """Makes the page of the book."""
     own = address_of(data_set, "/book")
-    facts = (("Entry", f"{head.entry}"), ("Written", head.time), ("Account", head.account), ("Digest", head.digest))
+    facts = (("Entry", f"{head.entry}"), ("Written", head.time), ("Digest", head.digest))
     return BookView(
         tuple(_entry(line) for line in lines),
         facts,
@@ -111,7 +113,17 @@ def _said(kind: str, body: Mapping[str, Any]) -> str:
     """Says in short what an entry says."""
     match kind, body:
         case "charged", {"loss": loss}:
-            return f"{_loss(loss)}: {body.get('what', '')}"
+            return f"{_loss(loss)}: {str(body.get('what', '')).partition(' → ')[0]}"
+        case "released", {"charge": int(number)}:
+            return f"the answer that entry {number} paid for"
+        case "noted", {"topic": "request", "said": {"share": share, "loss": loss, "purpose": purpose}}:
+            return f"asks for {_loss(loss)} as {share}: {purpose}"
+        case "noted", {"topic": "decision", "said": {"request": number, "grants": bool(grants), "reason": reason}}:
+            return f"{'grants' if grants else 'declines'} request {number}: {reason}"
+        case "noted", {"topic": "rights", "said": {"person": person, "roles": list(roles)}}:
+            return f"{person} is now {', '.join(map(str, roles)) or 'nothing here any more'}"
+        case "noted", {"topic": "published", "said": {"answer": number, "title": title}}:
+            return f"publishes answer {number}: {title}"
         case "opened", {"rule": {"limit": limit}}:
             return f"limit {_loss(limit)}"
         case "noted", {"topic": str(topic), "said": said}:
@@ -133,7 +145,7 @@ def _flat(said: object) -> str:
             return ", ".join(f"{name} {_flat(one)}" for name, one in said.items() if name not in ("history", "format"))
         case list():
             return f"{len(said)} of them" if len(said) > 6 else ", ".join(map(_flat, said))
-    return clean(said, most=120)
+    return clean(said, most=40 if HEXADECIMAL.fullmatch(str(said)) else 160)
 
 
 def receipts_of(text: str) -> tuple[list[Receipt], str]:

@@ -124,7 +124,6 @@ class PublishedView:
     description: str
     answers: tuple[AnswerView, ...]
     promise: str = ""
-    table: Listing | None = None
 
 
 def table_listing(table: ReleaseTable) -> Listing:

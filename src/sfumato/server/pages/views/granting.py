@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
 from sfumato.ledger.requests import Decision, Request
 from sfumato.server.pages.shell import Link, address_of
-from sfumato.server.pages.views.amounts import Gauge, LossForm, gauge_of
+from sfumato.server.pages.views.amounts import Gauge, LossForm, gauge_of, part_of
 from sfumato.service.limits import Line
 
 LEGEND = "Dark is spent; light is set aside for shares and not spent yet; the rest is free."
@@ -48,12 +48,24 @@ def limits_view(lines: Sequence[Line], data_set: str, *, may_close: bool) -> Lim
     """Makes the page of limits."""
     first, *others = lines
     rows = tuple(_row(one, data_set) for one in others)
-    return LimitsView(first.promise, gauge_of_line(first), rows, address_of(data_set, "/limits/close"), may_close)
+    whole = gauge_of_whole(first, others)
+    return LimitsView(first.promise, whole, rows, address_of(data_set, "/limits/close"), may_close)
 
 
 def gauge_of_line(line: Line) -> Gauge:
     """The gauge of an account."""
     return gauge_of(line.limit, line.spent, line.left, line.held)
+
+
+def gauge_of_whole(whole: Line, others: Sequence[Line]) -> Gauge:
+    """The gauge of a data set: what shares that hold their limit have spent counts as spent, to be drawn."""
+    gauge = gauge_of_line(whole)
+    own = part_of(whole.spent, whole.limit)
+    parts = [part_of(one.spent, whole.limit) for one in others if one.holds and not one.closed]
+    if gauge.gone is None or own is None or None in parts:
+        return gauge
+    gone = own + sum(part for part in parts if part is not None)
+    return replace(gauge, gone=min(gauge.reserved, gone) if parts else gauge.gone)
 
 
 def _row(line: Line, data_set: str) -> AccountRow:
@@ -163,7 +175,11 @@ def request_view(
 
 
 def requests_view(
-    requests: Sequence[Request], whole: Line, data_set: str, person: str, errors: Mapping[int, str] | None = None
+    requests: Sequence[Request],
+    lines: Sequence[Line],
+    data_set: str,
+    person: str,
+    errors: Mapping[int, str] | None = None,
 ) -> RequestsView:
     """Makes the queue."""
     views = [request_view(one, person=person, data_set=data_set, errors=errors) for one in requests]
@@ -171,7 +187,7 @@ def requests_view(
     many = len(waiting)
     lead = "Nobody waits for a decision." if not many else f"{many} {'waits' if many == 1 else 'wait'} for a decision."
     decided = tuple(reversed([one for one in views if one.state != "waiting"]))
-    return RequestsView(lead, gauge_of_line(whole), waiting, decided)
+    return RequestsView(lead, gauge_of_whole(lines[0], lines[1:]), waiting, decided)
 
 
 def request_tasks(names: Mapping[str, int]) -> tuple[Link, ...]:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from sfumato.accounting.losses.measures import Approx, Loss, Pure
 from sfumato.accounting.meaning.attacker import Attacker
 from sfumato.accounting.meaning.explanation import percent
-from sfumato.accounting.meaning.guidance import LOWER_BOUND, strength
+from sfumato.accounting.meaning.guidance import LOWER_BOUND, believed_in_hundred, explain_odds, strength
 from sfumato.charts.canvas import Chart
 from sfumato.charts.in_pages import icon_array
 from sfumato.charts.neighbours import neighbours
@@ -29,6 +29,7 @@ LARGEST = Fraction(50)
 
 BEYOND, LONGEST = 1000, 40
 PERCENT = re.compile(r"[0-9]{1,2}(\.[0-9]{1,6})?")
+ALARM = Fraction(1, 20)
 SMALLEST = Fraction(1, 1000)
 MADE_UP = 120
 """The count that is made up for the picture of outcomes."""
@@ -68,14 +69,15 @@ def meaning_view(meaning: Meaning, drawings: Drawings, *, prior: str, wrong: str
         drawn = pure
         dots = drawings.of(("dots", epsilon), lambda: icon_array(drawn))
         outcomes = drawings.of(("outcomes", epsilon), lambda: _outcomes(drawn))
-    taking, leaving = meaning.taking, meaning.leaving
+    taking, leaving = (None, None) if pure is None else believed_in_hundred(pure)
+    odds = meaning.odds or ("" if pure is None else explain_odds(pure))
     return MeaningView(
         epsilon=epsilon,
         delta=delta,
         prior=prior,
         strength=_strength(meaning),
         warning=meaning.warning,
-        odds=tuple(meaning.odds.splitlines()),
+        odds=tuple(odds.splitlines()),
         attacks=attacks_of(meaning),
         beliefs=beliefs_of(meaning, prior),
         wrong=wrong,
@@ -114,19 +116,17 @@ def attacks_of(meaning: Meaning) -> Listing:
 
 
 def beliefs_of(meaning: Meaning, prior: str) -> Listing:
-    """What becomes of suspicions, whatever comes out; the one that was asked for among them."""
-    rows = dict(meaning.beliefs)
-    asked = prior_of(prior)
-    if asked is not None and isinstance(meaning.loss, Pure | Approx):
-        try:
-            rows[asked] = Attacker(meaning.loss).belief(prior=asked)
-        except SfumatoError:
-            rows.pop(asked, None)
-    listed = [
-        (f"A suspicion of {percent(before)}", percent(before), "anything" if after >= 1 else percent(after))
-        for before, after in sorted(rows.items())
-    ]
-    return _three(listed, ("Suspected", "before", "after any outcome, at most"))
+    """What becomes of suspicions: the one that was asked for among them."""
+    best = Attacker(meaning.loss) if isinstance(meaning.loss, Pure | Approx) else None
+    priors = sorted({*(before for before, _ in meaning.beliefs), *filter(None, (prior_of(prior),))})
+    rows = []
+    if best is not None:
+        after = best.after_alarm(ALARM)
+        for before in priors:
+            most = best.belief(prior=before)
+            rows.append((percent(before), percent(after(before)), "no bound" if most >= 1 else percent(most)))
+    head = ("suspected before", f"if a test alarms that accuses {percent(ALARM)} of the innocent", "whatever comes out")
+    return _three(rows, head)
 
 
 def prior_of(text: str) -> Fraction | None:
