@@ -21,6 +21,7 @@ from sfumato.cli.learn import app as learn_app
 from sfumato.cli.ledger import app as ledger_app
 from sfumato.cli.local import app as local_app
 from sfumato.cli.query import explain, query
+from sfumato.cli.serve import serve
 from sfumato.cli.synth import app as synth_app
 from sfumato.errors import SfumatoError
 
@@ -105,6 +106,7 @@ def teller(story: Story) -> Callable[..., None]:
 app.command()(query)
 app.command()(explain)
 app.command()(audit)
+app.command()(serve)
 app.add_typer(learn_app, name="learn")
 app.add_typer(synth_app, name="synth")
 app.add_typer(codebook_app, name="codebook")

@@ -8,13 +8,14 @@ from typing import TextIO
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.errors import SfumatoError
 from sfumato.release.record import made_by
-from sfumato.server import pages
+from sfumato.server import pages, ports
 from sfumato.server.guard import Guard
 from sfumato.server.openapi import documented
 from sfumato.server.problems import MEDIA, TITLES, Problem, problem_of
@@ -29,14 +30,30 @@ from sfumato.server.routes import (
     meaning,
     people,
     questions,
+    schedules,
     sign_in,
+    uploads,
     visits,
 )
 from sfumato.server.running import Running, running_of
 from sfumato.server.settings import ServerSettings
 from sfumato.service.house import House
 
-TOPICS = (questions, data_sets, answers, limits, book, checklists, jobs, meaning, sign_in, people, visits)
+TOPICS = (
+    questions,
+    data_sets,
+    answers,
+    limits,
+    book,
+    checklists,
+    jobs,
+    schedules,
+    uploads,
+    meaning,
+    sign_in,
+    people,
+    visits,
+)
 """All topics that have routes; what is asked most often comes first."""
 
 SILENT = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False}
@@ -49,8 +66,13 @@ def make_app(house: House, settings: ServerSettings | None = None, *, log: TextI
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
-        running.close()
+        running.log.line("started", address=running.settings.address)
+        if running.settings.works:
+            running.keeping.start()
+        async with ports.opened(running):
+            yield
+        await run_in_threadpool(running.close)
+        running.log.line("stopped")
 
     app = FastAPI(
         title="sfumato",

@@ -12,6 +12,7 @@ from typing import TextIO, TypeVar, final
 from starlette.requests import HTTPConnection
 
 from sfumato.entropy import system
+from sfumato.server.keeping import Keeping
 from sfumato.server.logs import Log
 from sfumato.server.metrics import Metrics
 from sfumato.server.problems import Refused
@@ -66,14 +67,16 @@ class Running:
     passwords: Pool
     people: Buckets
     addresses: Buckets
+    sign_ins: Buckets
     failures: Failures
     metrics: Metrics
     log: Log
+    keeping: Keeping
 
     @staticmethod
     def begin(house: House, settings: ServerSettings, log: TextIO | None = None) -> Running:
         """Makes what a server needs; nothing listens yet."""
-        rates, now = settings.rates, time.monotonic
+        rates, now, lines = settings.rates, time.monotonic, Log(log, system().octets(32))
         return Running(
             house,
             settings,
@@ -82,13 +85,17 @@ class Running:
             Pool(settings.password_threads, 4 * settings.password_threads, "password"),
             Buckets(rates.person_burst, rates.person_second, now),
             Buckets(rates.address_burst, rates.address_second, now),
+            Buckets(rates.sign_ins, rates.sign_ins / 60, now),
             Failures(rates.sign_in_delay, rates.sign_in_longest, now),
             Metrics(),
-            Log(log, system().octets(32)),
+            lines,
+            Keeping(house, lines),
         )
 
     def close(self) -> None:
         """Waits for questions that are being answered, and lets go of the house."""
+        if self.settings.works:
+            self.keeping.stop()
         for pool in (self.passwords, self.questions, self.quick):
             pool.close()
         self.house.close()

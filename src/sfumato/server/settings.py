@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from pathlib import Path
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from sfumato.errors import BadArgument
+from sfumato.service.settings import Settings
 
 Network: TypeAlias = IPv4Network | IPv6Network
 Address: TypeAlias = IPv4Address | IPv6Address
@@ -43,6 +44,7 @@ class Rates:
     person_second: float = 100.0
     address_burst: int = 400
     address_second: float = 200.0
+    sign_ins: int = 10
     sign_in_delay: float = 1.0
     sign_in_longest: float = 900.0
 
@@ -68,6 +70,8 @@ class ServerSettings:
     patience: float = 120.0
     time_classes: tuple[float, ...] = TIME_CLASSES
     metrics_port: int | None = None
+    pg_port: int = 0
+    works: bool = True
     visit_lasts: timedelta = timedelta(hours=12)
     sizes: Sizes = field(default_factory=Sizes)
     rates: Rates = field(default_factory=Rates)
@@ -81,6 +85,35 @@ class ServerSettings:
             raise BadArgument("host", must, self.host)
         if list(self.time_classes) != sorted(set(self.time_classes)) or not self.time_classes:
             raise BadArgument("time_classes", "seconds, each more than the one before", self.time_classes)
+
+    @staticmethod
+    def of(settings: Settings, **over: Any) -> ServerSettings:
+        """What settings of a service say of its server; ``over`` has the last word."""
+        many = settings.requests_per_minute
+        said: dict[str, Any] = {
+            "host": settings.host,
+            "port": settings.port,
+            "origin": settings.public_address.rstrip("/"),
+            "behind_proxy": settings.behind_proxy,
+            "certificate": settings.certificate_file,
+            "private_key": settings.certificate_key_file,
+            "trusted_proxies": tuple(_network(one) for one in settings.proxy_addresses),
+            "identity_header": settings.proxy_person_header,
+            "threads": settings.threads,
+            "question_threads": settings.threads,
+            "patience": settings.longest_request,
+            "pg_port": settings.pg_port,
+            "visit_lasts": timedelta(seconds=settings.visit_lasts),
+            "sizes": Sizes(body=settings.largest_upload, depth=settings.deepest_json),
+            "rates": Rates(
+                person_burst=max(20, many // 4),
+                person_second=many / 60,
+                address_burst=max(200, 4 * many),
+                address_second=40 * many / 60,
+                sign_ins=settings.sign_ins_per_minute,
+            ),
+        }
+        return ServerSettings(**(said | over))
 
     @property
     def tls(self) -> bool:
@@ -107,3 +140,12 @@ class ServerSettings:
         except ValueError:
             return False
         return any(there in network for network in self.trusted_proxies)
+
+
+def _network(text: str) -> Network:
+    """Reads an address, or a network of them."""
+    try:
+        return ip_network(text, strict=False)
+    except ValueError:
+        pass
+    raise BadArgument("proxy_addresses", "addresses such as 10.0.0.7, or networks such as 10.0.0.0/24", text)

@@ -113,6 +113,8 @@ def check_own_page(request: Request) -> None:
     """Refuses a request that changes something and does not come from our own pages, by what browsers say of it."""
     running = running_of(request)
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+    if origin == "null" and site is not None:  # pages that send no referrer name no origin in forms either
+        origin = None
     own = urlsplit(running.settings.address)
     here = origin is not None and (urlsplit(origin).scheme, urlsplit(origin).netloc) == (own.scheme, own.netloc)
     local = origin is not None and not running.settings.origin and urlsplit(origin).netloc == request.headers["host"]
@@ -133,6 +135,7 @@ async def password_checked(request: Request, name: str, password: str) -> Person
     address = address_of(request.scope, running)
     names = f"person {name[:100]}", f"address {address}"
     running.failures.check(*names)
+    running.sign_ins.take(address)
     try:
         person = await running.passwords.run(lambda: running.house.people.sign_in(name, password))
     except SignInRefused:
@@ -149,6 +152,7 @@ async def choose_password(request: Request, link: str, password: str) -> Visit:
     running = running_of(request)
     address = f"address {address_of(request.scope, running)}"
     running.failures.check(address)
+    running.sign_ins.take(address)
     try:
         person = await running.passwords.run(lambda: running.house.people.choose_password(link, password))
     except SignInRefused:

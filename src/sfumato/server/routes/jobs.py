@@ -48,6 +48,7 @@ async def submitted(call: Calling, data_set: str, asked: Asked, key: str | None)
     """Queues a question, and says where its job is."""
     named = key or system().octets(16).hex()
     job = await call.run(lambda person: Jobs(call.house).submit(person, data_set, asked, named))
+    call.running.keeping.workers.wake()
     place = f"/api/data-sets/{data_set}/jobs/{job.id}"
     return written(_said(job), 202, {"location": place, "preference-applied": "respond-async"})
 

@@ -1,0 +1,85 @@
+"""Starts a server: from settings to listening sockets, with one process or several."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.errors import BadArgument, MissingExtra
+from sfumato.server.settings import ServerSettings
+from sfumato.service.house import House
+from sfumato.service.settings import Settings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from uvicorn import Config
+
+SAID = "SFUMATO_SERVE"
+"""The variable of the environment by which workers are told what the command line said. It holds no secrets."""
+
+GRACE_SECONDS = 30
+FACTORY = "sfumato.server.starting:worker_app"
+MOST_WAITING = 1_024
+
+
+def serve(app: FastAPI, settings: ServerSettings) -> None:
+    """Serves an app in this process until it is told to stop; what runs then is brought to its end."""
+    from uvicorn import Server
+
+    Server(config(app, settings)).run()
+
+
+def serve_with_workers(settings: ServerSettings, workers: int, said: dict[str, Any]) -> None:
+    """Serves with several processes, which share nothing but ledger and records; one that dies is replaced."""
+    from uvicorn import Server
+    from uvicorn.supervisors import Multiprocess
+
+    os.environ[SAID] = json.dumps(said)
+    made = config(FACTORY, settings, workers=workers)
+    socket = made.bind_socket()
+    Multiprocess(made, target=Server(made).run, sockets=[socket]).run()
+
+
+def worker_app() -> FastAPI:
+    """Makes the app of one of several workers."""
+    from sfumato.server.app import make_app
+
+    said = json.loads(os.environ[SAID])
+    over = {name: Path(value) if name == "uploads" else value for name, value in said["server"].items()}
+    settings = settings_of(said["file"], said["service"])
+    return make_app(House.of(settings), ServerSettings.of(settings, **over), log=sys.stderr)
+
+
+def settings_of(file: str | None, said: dict[str, Any]) -> Settings:
+    """Reads settings as the command line names them."""
+    return Settings.read(file, **said)
+
+
+def config(app: FastAPI | str, settings: ServerSettings, *, workers: int = 1) -> Config:
+    """What the web server is told: nothing of requests gets into its own log, and it believes no proxy's headers."""
+    try:
+        from uvicorn import Config as Made
+    except ImportError:
+        raise MissingExtra("sfumato serve", "server") from None
+    if (settings.certificate is None) != (settings.private_key is None):
+        raise BadArgument("certificate_file", "said together with certificate_key_file", settings.certificate)
+    return Made(
+        app,
+        factory=isinstance(app, str),
+        host=settings.host,
+        port=settings.port,
+        workers=workers,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        backlog=MOST_WAITING,
+        ws="none",
+        ssl_certfile=None if settings.certificate is None else str(settings.certificate),
+        ssl_keyfile=None if settings.private_key is None else str(settings.private_key),
+    )
