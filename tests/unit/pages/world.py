@@ -11,7 +11,6 @@ import polars as pl
 
 import sfumato as sf
 from sfumato.datasets.visits import visits
-from sfumato.server.settings import Rates, ServerSettings
 from sfumato.service.analysts import Analysts
 from sfumato.service.asking import Asked
 from sfumato.service.codebooks import read_codebook
@@ -79,12 +78,6 @@ class World:
 
     def link(self, name: str) -> str:
         return self.house.people.issue(LINK, name).text
-
-
-def settings(**said: object) -> ServerSettings:
-    """Settings of a server for tests: nothing is slowed down, and nobody asks too often."""
-    rates = Rates(person_burst=10**6, person_second=10.0**6, address_burst=10**6, address_second=10.0**6)
-    return ServerSettings(rates=rates, **said)  # type: ignore[arg-type]
 
 
 @contextmanager

@@ -90,6 +90,7 @@ class Desk:
 
     @staticmethod
     def _of(request: Request, visit: Visit | None) -> Desk:
+        request.state.visit = visit  # for the page of a problem, should there be one
         return Desk(request, running_of(request), request.app.state.studio, visit)
 
     @property

@@ -7,9 +7,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from sfumato.server.pages.desk import THEME, sign_in_address
 from sfumato.server.pages.rendering import render
-from sfumato.server.pages.shell import THEMES, Link, Shell
+from sfumato.server.pages.shell import THEMES, Link, Shell, links_of
 from sfumato.server.pages.views.visiting import ProblemView, SignInView
 from sfumato.server.problems import Problem
+from sfumato.server.running import running_of
+from sfumato.server.signing_in import FORM_TOKEN, Visit, cookie_name, form_token
 
 SIGN_IN, WELCOME = "/sign-in", "/welcome"
 NOBODY = "Name and password do not fit together."
@@ -28,8 +30,7 @@ def problem_page(request: Request, problem: Problem) -> Response:
     path = request.url.path
     if problem.status == 401 and path not in (SIGN_IN, WELCOME) and request.method in ("GET", "HEAD"):
         return RedirectResponse(sign_in_address(request), status_code=303)
-    theme = request.cookies.get(THEME, "")
-    shell = Shell(title=_title(problem), here="/", theme=theme if theme in THEMES else "")
+    shell = _shell(request, _title(problem))
     template = "problem.html"
     view: ProblemView | SignInView = _view(path, problem)
     if path == SIGN_IN and problem.status in (401, 429):
@@ -37,6 +38,21 @@ def problem_page(request: Request, problem: Problem) -> Response:
         template, view = "sign_in.html", SignInView(refused=refused)
     text = render(request.app.state.studio.templates, template, shell=shell, view=view)
     return HTMLResponse(text, problem.status, problem.headers)
+
+
+def _shell(request: Request, title: str) -> Shell:
+    """The frame of the page, for whoever was let in before it went wrong; tokens follow from the cookie alone."""
+    theme, secret = request.cookies.get(THEME, ""), request.cookies.get(cookie_name(running_of(request)), "")
+    visit: Visit | None = getattr(request.state, "visit", None)
+    return Shell(
+        title=title,
+        here="/",
+        person="" if visit is None else visit.person.name,
+        csrf_field=FORM_TOKEN,
+        csrf=form_token(secret) if secret else "",
+        theme=theme if theme in THEMES else "",
+        links=() if visit is None else links_of(visit.person, ""),
+    )
 
 
 def _title(problem: Problem) -> str:
