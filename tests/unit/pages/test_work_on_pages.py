@@ -32,7 +32,7 @@ def test_a_question_is_explained_and_nothing_is_paid(site: Site) -> None:
         assert answered.status_code == 200
         assert "ε = 0.25" in answered.text
         assert "What other prices buy" in answered.text
-        assert "at most 2 rows of a person count" in answered.text
+        assert "at most 2 rows of a person" in answered.text
     assert 'value="0.25"' in page.text and "</html>" not in part.text
     assert "It costs ε = 0.25" in part.text  # what is read aloud
     assert site.world.house.ledger.head.entry == before
@@ -78,8 +78,10 @@ def test_what_is_refused_is_marked_with_the_advice(site: Site, question: str, ma
 
 def test_advice_names_the_fields_of_the_page(site: Site) -> None:
     part = site.post("ada", f"{OWN}/ask/explained", {"question": BY_DAY, "epsilon": "0.1"}).text
-    assert 'data-fields="[&#34;max_groups&#34;]"' in part or "max_groups" in re.search('data-fields="([^"]*)"', part)[1]
-    assert "“Groups of a person”" in part
+    assert 'data-fields="[&#34;max_rows_per_group&#34;]"' in part
+    assert "“Rows in each group”" in part
+    page = site.post("ada", f"{OWN}/ask", {"question": BY_DAY, "epsilon": "0.1", "do": "explain"}).text
+    assert re.search(r'name="max_rows_per_group"[^>]*aria-invalid="true"', page)
 
 
 def test_fields_that_are_filled_in_wrongly_say_so(site: Site) -> None:
