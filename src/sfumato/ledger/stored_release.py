@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
+from typing import final
 
 from sfumato.errors import BadArgument, LedgerDamaged, UnknownFormat
 from sfumato.ledger.entry import Entry, canonical, digest_of
 from sfumato.ledger.store import Row, storable
+from sfumato.release.answer import Answer
 from sfumato.release.codec import release_from_plain, release_to_plain
 from sfumato.release.record import Release
+
+SHORT = 1 << 16
+"""Letters of a release that is kept ready once it was read."""
 
 
 def kept_text(release: Release) -> str | None:
@@ -27,6 +33,32 @@ def read_kept(row: Row) -> Release | None:
     if Entry.read(row.text, row.digest).body.get("value") != digest_of(row.value):
         raise LedgerDamaged(f"entry {row.number} does not belong to the release that is kept with it")
     try:
-        return release_from_plain(json.loads(row.value))
+        return _short(row.value) if len(row.value) <= SHORT else _release(row.value)
     except (ValueError, UnknownFormat):
         raise LedgerDamaged("a stored release cannot be read") from None
+
+
+def _release(text: str) -> Release:
+    return release_from_plain(json.loads(text))
+
+
+@lru_cache(maxsize=256)
+def _answer(text: str) -> Release:
+    """Reads the text of a release that nobody can change: its value is an answer, whose cells are not to be written."""
+    release = _release(text)
+    if not isinstance(release.value, Answer):
+        raise _Changeable
+    return release
+
+
+def _short(text: str) -> Release:
+    """Reads a text that may have been read before: the same few questions are asked again and again."""
+    try:
+        return _answer(text)
+    except _Changeable:
+        return _release(text)
+
+
+@final
+class _Changeable(Exception):
+    """Says that whoever has a release could change its value."""

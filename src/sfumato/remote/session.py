@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, reduce
-from typing import Any, NoReturn, TypeAlias, final
+from types import TracebackType
+from typing import Any, NoReturn, Self, TypeAlias, final
 from urllib.parse import quote
 
 from sfumato.accounting.losses.measures import Loss
@@ -173,6 +174,14 @@ class RemoteSession:
     def close(self) -> None:
         """Closes the connection of this thread."""
         self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def public(self, text: str, parameters: Parameters = ()) -> NoReturn:
         """Is done by `sql`: a question that asks public tables alone is answered exactly, and costs nothing."""

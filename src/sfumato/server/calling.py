@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, TypeVar, final
 
 from fastapi import Depends
@@ -52,14 +52,7 @@ class Call:
         try:
             return await self._in(self.running.questions, act)
         finally:
-            await asyncio.sleep(self._until_class_ends(time.monotonic() - began))
-
-    def _until_class_ends(self, seconds: float) -> float:
-        classes = self.running.settings.time_classes
-        place = bisect_left(classes, seconds)
-        if place < len(classes):
-            return classes[place] - seconds
-        return -seconds % classes[-1]
+            await asyncio.sleep(until_class_ends(time.monotonic() - began, self.running.settings.time_classes))
 
     async def _in(self, pool: Pool, act: Callable[[Person], Made]) -> Made:
         try:
@@ -74,6 +67,12 @@ class Call:
         self.request.state.person = person.name
         running.people.take(person.name)
         return person
+
+
+def until_class_ends(seconds: float, classes: Sequence[float]) -> float:
+    """How long to wait until the time class ends that so many seconds fall into; the last one repeats."""
+    place = bisect_left(classes, seconds)
+    return classes[place] - seconds if place < len(classes) else -seconds % classes[-1]
 
 
 async def call_of(request: Request) -> Call:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import final
 
 from sfumato.server.problems import Refused
@@ -38,14 +38,18 @@ class Buckets:
 
 @final
 class Failures:
-    """Makes whoever fails wait: the first times not at all, then twice as long after each failure."""
+    """Makes whoever fails wait: the first times not at all, then twice as long after each failure.
 
-    def __init__(self, delay: float, longest: float, now: Callable[[], float], free: int = 3) -> None:
-        self._delay, self._longest, self._now, self._free = delay, longest, now, free
+    Names are given with how often they may fail before: a person at one address seldom, an address or a person more
+    often, so that nobody locks others out with a few guesses.
+    """
+
+    def __init__(self, delay: float, longest: float, now: Callable[[], float]) -> None:
+        self._delay, self._longest, self._now = delay, longest, now
         self._counts: OrderedDict[str, tuple[int, float]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def check(self, *names: str) -> None:
+    def check(self, names: Iterable[str]) -> None:
         """Refuses (429) whoever has to wait still, under any of the names."""
         now = self._now()
         with self._lock:
@@ -53,13 +57,13 @@ class Failures:
         if until > now:
             raise too_many(until - now)
 
-    def failed(self, *names: str) -> None:
-        """Counts a failure under each of the names."""
+    def failed(self, names: Mapping[str, int]) -> None:
+        """Counts a failure under each of the names, which may fail so often before they have to wait."""
         now = self._now()
         with self._lock:
-            for name in names:
-                count = self._counts.pop(name, (0, now))[0] + 1
-                wait = 0.0 if count <= self._free else min(self._longest, self._delay * 2.0 ** (count - self._free - 1))
+            for name, free in names.items():
+                count = min(self._counts.pop(name, (0, now))[0] + 1, 1_000)
+                wait = 0.0 if count <= free else min(self._longest, self._delay * 2.0 ** (count - free - 1))
                 self._counts[name] = (count, now + wait)
                 if len(self._counts) > REMEMBERED:
                     self._counts.popitem(last=False)

@@ -24,6 +24,9 @@ from sfumato.service.people import VISIT, Person
 FORM_TOKEN = "csrf"
 """The name of the field of every form that holds its token; scripts send it as the header ``X-CSRF-Token``."""
 
+FREE, MORE_FREE = 3, 20
+"""How often a name may fail at one address before it has to wait; and how often an address, or a name, in all."""
+
 MOST_FIELDS = 100
 FORM = "application/x-www-form-urlencoded"
 
@@ -133,16 +136,17 @@ async def password_checked(request: Request, name: str, password: str) -> Person
     """Lets somebody in by name and password; whoever fails often waits longer and longer."""
     running = running_of(request)
     address = address_of(request.scope, running)
-    names = f"person {name[:100]}", f"address {address}"
-    running.failures.check(*names)
+    person_here = f"person {name[:100]} at {address}"
+    names = {person_here: FREE, f"person {name[:100]}": MORE_FREE, f"address {address}": MORE_FREE}
+    running.failures.check(names)
     running.sign_ins.take(address)
     try:
         person = await running.passwords.run(lambda: running.house.people.sign_in(name, password))
     except SignInRefused:
-        running.failures.failed(*names)
+        running.failures.failed(names)
         running.metrics.add("sfumato_sign_ins_refused_total")
         raise
-    running.failures.succeeded(names[0])
+    running.failures.succeeded(person_here)
     request.state.person = person.name
     return person
 
@@ -150,13 +154,14 @@ async def password_checked(request: Request, name: str, password: str) -> Person
 async def choose_password(request: Request, link: str, password: str) -> Visit:
     """Lets whoever holds a one-time link choose a password, and lets them in."""
     running = running_of(request)
-    address = f"address {address_of(request.scope, running)}"
-    running.failures.check(address)
+    address = address_of(request.scope, running)
+    names = {f"address {address}": MORE_FREE}
+    running.failures.check(names)
     running.sign_ins.take(address)
     try:
         person = await running.passwords.run(lambda: running.house.people.choose_password(link, password))
     except SignInRefused:
-        running.failures.failed(address)
+        running.failures.failed(names)
         raise
     return await begun(request, person)
 

@@ -34,13 +34,12 @@ def serve(app: FastAPI, settings: ServerSettings) -> None:
 
 def serve_with_workers(settings: ServerSettings, workers: int, said: dict[str, Any]) -> None:
     """Serves with several processes, which share nothing but ledger and records; one that dies is replaced."""
-    from uvicorn import Server
     from uvicorn.supervisors import Multiprocess
 
     os.environ[SAID] = json.dumps(said)
     made = config(FACTORY, settings, workers=workers)
     socket = made.bind_socket()
-    Multiprocess(made, target=Server(made).run, sockets=[socket]).run()
+    Multiprocess(made, [socket]).run()
 
 
 def worker_app() -> FastAPI:
@@ -48,9 +47,15 @@ def worker_app() -> FastAPI:
     from sfumato.server.app import make_app
 
     said = json.loads(os.environ[SAID])
-    over = {name: Path(value) if name == "uploads" else value for name, value in said["server"].items()}
+    over = {name: _typed(name, value) for name, value in said["server"].items()}
     settings = settings_of(said["file"], said["service"])
-    return make_app(House.of(settings), ServerSettings.of(settings, **over), log=sys.stderr)
+    return make_app(
+        House.of(settings), ServerSettings.of(settings, **over), log=None if said.get("silent") else sys.stderr
+    )
+
+
+def _typed(name: str, value: Any) -> Any:
+    return Path(value) if name == "uploads" and value else tuple(value) if isinstance(value, list) else value
 
 
 def settings_of(file: str | None, said: dict[str, Any]) -> Settings:

@@ -8,7 +8,7 @@ from typing import final
 
 from sfumato.accounting.losses.measures import Loss
 from sfumato.codebook.book import Codebook
-from sfumato.errors import LimitReached
+from sfumato.errors import LimitReached, NotAllowed
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.requests import Request, ask_for_share, requests
 from sfumato.ledger.rules import read_loss
@@ -153,9 +153,11 @@ class Analysts:
 
     def _share(self, person: Person, data_set: str, charged: str | None = None) -> Session:
         """The session on the share that pays."""
-        if data_set not in self.house.data_sets:
-            self.house.data_sets.registered(data_set)
-        share = paying(self.house.ledger, data_set, person.name, charged)
+        try:
+            share = paying(self.house.ledger, data_set, person.name, charged)
+        except NotAllowed:
+            self.house.data_sets.registered(data_set)  # or it is said that there is no such data set
+            raise
         return self.house.data_sets.share(data_set, share)
 
 

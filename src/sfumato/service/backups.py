@@ -49,7 +49,7 @@ def backup(house: House, folder: Path, *, progress: Progress | None = None) -> B
     try:
         folder.mkdir(mode=0o700, parents=False, exist_ok=False)
         lines = [
-            json.dumps({"kind": kind, "name": kept.name, "said": kept.said}, sort_keys=True)
+            json.dumps({"kind": kind, "name": kept.name, "said": kept.said})
             for kind in KINDS
             for kept in house.records.all(kind)
         ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, final
 
 from sfumato.errors import BadArgument, ChangedMeanwhile, NotAllowed, QueueFull
@@ -165,6 +165,18 @@ def free_place(house: House, job: Kept) -> None:
     if kept is not None and kept.said["job"] == job.name:
         with suppress(ChangedMeanwhile):
             house.records.remove(WAITING, kept.name, expecting=kept.version)
+
+
+def forget_old(house: House) -> int:
+    """Removes jobs that ended long ago; their answers stay in the book, and their keys go on meaning them."""
+    before, gone = house.now() - timedelta(seconds=house.settings.jobs_kept), 0
+    for kept in house.records.all(JOB):
+        ended = moment(kept.said["ended"])
+        if kept.said["state"] in ENDED and ended is not None and ended < before:
+            with suppress(ChangedMeanwhile):
+                house.records.remove(JOB, kept.name, expecting=kept.version)
+                gone += 1
+    return gone
 
 
 def job_of(kept: Kept) -> Job:

@@ -161,7 +161,8 @@ class People:
         """Lets somebody in by name and password."""
         kept = self._records.get(PERSON, name) if isinstance(name, str) and NAME.fullmatch(name) else None
         known = kept.said["password"] if kept is not None and kept.said["active"] else ""
-        right = self._matches(known or self._nobody, password[: LONGEST_PASSWORD + 1])
+        said = password[: LONGEST_PASSWORD + 1] if isinstance(password, str) else ""
+        right = self._matches(known or self._nobody, said)
         if not known or not right or kept is None:
             raise SignInRefused
         return _person(kept)
@@ -299,7 +300,8 @@ def _person(kept: Kept) -> Person:
 def _plain(grants: Iterable[Grant]) -> list[list[str]]:
     made = sorted(set(grants))
     for grant in made:
-        Role(grant.role)
+        if grant.role not in {role.value for role in Role}:
+            raise BadArgument("a role", f"one of {', '.join(role.value for role in Role)}", grant.role)
         if grant.data_set != EVERYWHERE and not grant.data_set:
             raise BadArgument("a grant", "for a data set, or for all of them ('*')", grant.data_set)
     return [[grant.role, grant.data_set] for grant in made]

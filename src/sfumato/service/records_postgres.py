@@ -48,7 +48,7 @@ class PostgresRecords(Records):
         return self._rows(f"SELECT name, version, said FROM {{records}} WHERE {where}", (kind, len(begins), begins))
 
     def put(self, kind: str, name: str, said: dict[str, Any], *, expecting: int) -> Kept:
-        text, named = json.dumps(said, sort_keys=True), checked_record(kind, name)
+        text, named = json.dumps(said), checked_record(kind, name)
         kept = Kept(named, expecting + 1, json.loads(text))
         if expecting == NEW:
             written = self._written(

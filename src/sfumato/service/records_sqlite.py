@@ -52,7 +52,7 @@ class SqliteRecords(Records):
         return [_kept(row) for row in rows]
 
     def put(self, kind: str, name: str, said: dict[str, Any], *, expecting: int) -> Kept:
-        text, named = json.dumps(said, sort_keys=True), checked_record(kind, name)
+        text, named = json.dumps(said), checked_record(kind, name)
         with self._opened() as connection:
             if expecting == NEW:
                 made = connection.execute(

@@ -33,6 +33,9 @@ TOLD_LOW = "limit told low"
 
 HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?", re.ASCII)
 MOST, LONGEST = 20, 500
+TRANSLATED = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48")))
+"""Numbers that a gateway turns into others."""
+
 LONGEST_PAUSE = timedelta(hours=6)
 
 
@@ -129,6 +132,10 @@ def is_public(number: str) -> bool:
     except ValueError:
         return False
     mapped = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None)
+    if isinstance(found, ipaddress.IPv6Address) and (
+        found.teredo is not None or any(found in one for one in TRANSLATED)
+    ):
+        return False
     return (found if mapped is None else mapped).is_global and not found.is_multicast and not found.is_reserved
 
 

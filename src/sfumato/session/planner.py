@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 from sfumato.accounting.events import Event
-from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.measures import Loss, Pure
 from sfumato.accounting.relation import Relation
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
@@ -24,9 +23,11 @@ from sfumato.query.build.settings import Settings
 from sfumato.query.frame import Frame
 from sfumato.query.nodes.kinds import Value
 from sfumato.query.nodes.questions import Question
-from sfumato.query.plan.compile import compile_question
+from sfumato.query.plan.compile import price_question, settle_question
 from sfumato.query.plan.compiled_query import CompiledQuery
 from sfumato.query.plan.open_tables import OpenTables
+from sfumato.query.plan.query_plan import QueryPlan
+from sfumato.query.plan.remembered import exactly
 from sfumato.release.answer import Answer
 from sfumato.release.record import Release
 from sfumato.session.kinds import kept_within
@@ -38,26 +39,19 @@ if TYPE_CHECKING:
     from sfumato.session.run import Run
     from sfumato.session.session import Parameters, Session
 
-REMEMBERED = 256
-"""How many questions are kept planned, the latest ones."""
-
-SHORT = 4_000
-"""Letters of a question that is kept as it was read; longer ones are read each time."""
-
-PLAIN = (str, int, float, bool, type(None))
+STATED = Pure(1)
+"""Stands for any stated loss in the key of a plan that has no price yet."""
 
 
 @final
 class Planner:
-    """Asks questions of the tables of one session. What was planned once is remembered."""
+    """Asks questions of the tables of one session. What was worked out for any session on them is remembered."""
 
     def __init__(
         self, session: Session, opened: OpenTables, standing: Callable[[Explanation, Measurement], Explanation]
     ) -> None:
         self._session, self._opened, self._with_standing = session, opened, standing
-        self._compiled: dict[object, CompiledQuery] = {}
-        self._statements: dict[object, Statement] = {}
-        self._explained: dict[object, Explanation] = {}
+        self._worked = opened.worked
 
     @property
     def opened(self) -> OpenTables:
@@ -166,16 +160,19 @@ class Planner:
         """
         settings = self._settled(self._assumed(settings), lambda one: self._measured(question, one))
         compiled, sure = self._planned(question, settings), settings.confidence
-        remembered = (question, settings.planning, sure)
-        explanation = self._explained.get(remembered)
-        if explanation is None:
-            others = {
-                label: self._planned(question, replace(settings, loss=loss))
-                for label, loss in (() if settings.loss is None else other_losses(settings.loss))
-            }
-            explanation = explained(compiled, others, d_in=self._d_in, confidence=sure)
-            _remember(self._explained, remembered, explanation)
+        key = (question, replace(settings, key=None), self.kind, self._d_in)
+        explanation = self._worked.explained.get(key, lambda: self._explained(question, settings, compiled))
         return self._with_standing(explanation, compiled.measurement(sure))
+
+    def _explained(self, question: Question, settings: Settings, compiled: CompiledQuery) -> Explanation:
+        """Explains a question that is planned, beside the same one at other prices."""
+        sure, losses = settings.confidence, () if settings.loss is None else other_losses(settings.loss)
+        plan = self._settle(question, settings)
+        others = {label: price_question(plan, replace(settings, loss=loss), rehearsed=False) for label, loss in losses}
+        try:
+            return explained(compiled, others, d_in=self._d_in, confidence=sure)
+        except OverflowError:  # a quarter of the price buys noise beyond all numbers
+            return explained(compiled, {}, d_in=self._d_in, confidence=sure)
 
     def _assumed(self, settings: Settings) -> Settings:
         """Settings with a price: a tenth of what is left, or of the limit, where they say none."""
@@ -205,40 +202,24 @@ class Planner:
     def _read(self, text: str, parameters: Parameters) -> Statement:
         from sfumato.query.sql import read_sql  # which loads sqlglot
 
-        key = _key(text, parameters)
-        statement = None if key is None else self._statements.get(key)
-        if statement is None:
-            statement = read_sql(text, self._opened.catalog, parameters)
-            if key is not None:
-                _remember(self._statements, key, statement)
-        return statement
+        key = exactly(parameters)
+        if key is None:
+            return read_sql(text, self._opened.catalog, parameters)
+        return self._worked.read.get((text, key), lambda: read_sql(text, self._opened.catalog, parameters))
+
+    def _settle(self, question: Question, settings: Settings) -> QueryPlan:
+        """The question with everything settled but its price, which does for all losses alike."""
+        planning, limit = settings.planning, type(self._session.own_limit)
+        key = (question, planning if planning.loss is None else replace(planning, loss=STATED), limit, self._d_in)
+        return self._worked.settled.get(
+            key, lambda: settle_question(question, planning, self._opened, limit=limit, d_in=self._d_in)
+        )
 
     def _planned(self, question: Question, settings: Settings) -> CompiledQuery:
-        limit = type(self._session.own_limit)
-        remembered = (question, settings.planning, limit)
+        planning = settings.planning
+        key = (question, planning, type(self._session.own_limit), self._d_in)
         try:
-            compiled = self._compiled.get(remembered)
-            if compiled is None:
-                compiled = compile_question(question, settings.planning, self._opened, limit=limit, d_in=self._d_in)
-                _remember(self._compiled, remembered, compiled)
-            return compiled
+            return self._worked.planned.get(key, lambda: price_question(self._settle(question, settings), planning))
         except RecursionError:
             deep = QueryRefused("the question is nested too deeply to be planned: ask in fewer steps.")
         raise deep
-
-
-def _remember(known: dict[object, Any], key: object, made: object) -> None:
-    """Keeps something, and forgets the oldest where there is too much; threads may do so at once."""
-    while len(known) >= REMEMBERED:
-        with suppress(StopIteration, RuntimeError):  # another thread has changed it meanwhile
-            known.pop(next(iter(known)), None)
-    known[key] = made
-
-
-def _key(text: object, parameters: Parameters) -> object:
-    """What a text with parameters is known by; None where it is long, or a value is not plain. 1 and True are two."""
-    if not isinstance(text, str) or len(text) > SHORT:
-        return None
-    named = parameters.items() if isinstance(parameters, Mapping) else enumerate(parameters)
-    pairs = tuple((name, type(value), value) for name, value in named)
-    return (text, pairs) if all(type(value) in PLAIN for _, _, value in pairs) else None

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from tests.unit.server.live import Live, listening
 from tests.unit.server.world import World, register, world_in
 
 
@@ -22,4 +23,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with world_in(tmp_path_factory.mktemp("service")) as made:
         register(made)
         made.grant("ada")
+        yield made
+
+
+@pytest.fixture(scope="session")
+def live(shared: World) -> Iterator[Live]:
+    """The shared service, on a real port."""
+    with listening(shared) as made:
         yield made

@@ -140,8 +140,8 @@ FINE = (*(number / 1000 for number in range(1, 200)), 1.0, 5.0, 60.0)
 """Time classes so fine that tests wait for nothing."""
 
 
-def register(world: World, name: str = "visits", *, limit: sf.Loss | None = None) -> None:
+def register(world: World, name: str = "visits", *, limit: sf.Loss | None = None, file: str = "visits.parquet") -> None:
     """Registers the visits, as the curator would."""
     book = sf.Codebook.read(BOOK)
-    source = str(world.folder / "visits.parquet")
+    source = str(world.folder / file)
     world.house.data_sets.register(Registration(name, source, book, limit or sf.Pure(10)), by="cora")

@@ -96,12 +96,13 @@ def opened(
     records: str = "memory:",
     limit: Loss | None = None,
     share: Loss | None = None,
+    period: str | None = None,
     **said: Any,
 ) -> House:
     """A house with visits registered, and, where one is said, a share of them for ada."""
     settings = replace_settings(Settings(), data_folders=(folder,), **said)
     house = House.open(ledger, records, folders=(folder,), now=clock or Clock(), settings=settings)
-    Curators(house).register(CURATOR, registration(visits(folder / "visits.parquet"), limit))
+    Curators(house).register(CURATOR, registration(visits(folder / "visits.parquet"), limit, period=period))
     for person in (CURATOR, OWNER, ADA, BEN, AUDITOR, ROOT):
         if house.people.named(person.name) is None:
             house.people.add(person.name, person.grants)

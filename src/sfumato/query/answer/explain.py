@@ -218,14 +218,15 @@ def _numbers(question: Question) -> list[str]:
 
 def _errors(compiled: CompiledQuery, sizes: Sequence[int], confidence: Fraction) -> list[tuple[str, ...]]:
     """Each column's error in made-up groups of several sizes, at values in the middle of their bounds."""
-    answers = [finished(_ungrouped(compiled), [_made_up(compiled, size)], confidence) for size in sizes]
-    return [(name, *(_error(answer[name]) for answer in answers)) for name in _numbers(compiled.question)]
+    answer = finished(_ungrouped(compiled), [_made_up(compiled, sizes)], confidence)
+    places = range(len(sizes))
+    return [(name, *(_error(answer[name], place) for place in places)) for name in _numbers(compiled.question)]
 
 
-def _error(column: AnswerColumn) -> str:
-    low, high = column.low, column.high
-    sure = low is not None and high is not None and low[0] is not None and np.isfinite([low[0], high[0]]).all()
-    return width((high[0] - low[0]) / 2) if sure and low is not None and high is not None else "—"
+def _error(column: AnswerColumn, place: int) -> str:
+    low = None if column.low is None else column.low[place]
+    high = None if column.high is None else column.high[place]
+    return "—" if low is None or high is None or not np.isfinite([low, high]).all() else width((high - low) / 2)
 
 
 def _ungrouped(compiled: CompiledQuery) -> CompiledQuery:
@@ -234,15 +235,19 @@ def _ungrouped(compiled: CompiledQuery) -> CompiledQuery:
     return replace(compiled, question=question, levels=compiled.levels[:1])
 
 
-def _made_up(compiled: CompiledQuery, size: int) -> Drawn:
-    level = compiled.levels[0]
-    typical = {tally: _typical(tally, size) for tally in level.cells.tallies}
-    numbers = {tally: np.array([one], dtype=object if one >> 62 else np.int64) for tally, one in typical.items()}
-    chosen = {one: np.zeros(1, dtype=np.int64) for run in level.runs for one in run.special.statistics}
+def _made_up(compiled: CompiledQuery, sizes: Sequence[int]) -> Drawn:
+    """Makes groups up, one of each size."""
+    level, many = compiled.levels[0], len(sizes)
+    typical = {tally: [_typical(tally, size) for size in sizes] for tally in level.cells.tallies}
+    numbers = {
+        tally: np.array(ones, dtype=object if any(one >> 62 for one in ones) else np.int64)
+        for tally, ones in typical.items()
+    }
+    chosen = {one: np.zeros(many, dtype=np.int64) for run in level.runs for one in run.special.statistics}
     laws = laws_at(compiled, level.tallies)[0] if agreeing(compiled.levels) else {}
     agreed = {tally: Agreed(numbers[tally], numbers[tally].astype(np.float64), 0.0) for tally in laws}
-    one_each = {tally: (forms, which[:1]) for tally, (forms, which) in laws.items()}
-    keys = tuple(np.array([None], dtype=object) for _ in level.places)
+    one_each = {tally: (forms, which[:1].repeat(many)) for tally, (forms, which) in laws.items()}
+    keys = tuple(np.full(many, None, dtype=object) for _ in level.places)
     return Drawn(keys, numbers, agreed, one_each, chosen)
 
 

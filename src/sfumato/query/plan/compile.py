@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce
 
 from sfumato.accounting.losses.measures import Approx, Loss
@@ -57,10 +58,25 @@ def compile_question(
 
     ``d_in`` is how many rows one unit has, where units are rows.
     """
+    return price_question(settle_question(question, settings, opened, limit=limit, d_in=d_in), settings)
+
+
+def settle_question(
+    question: Question, settings: Settings, opened: OpenTables, *, limit: type[Loss], d_in: int = 1
+) -> QueryPlan:
+    """Settles everything about a question but its price: the same plan does for any loss that is stated."""
     check_ids(question.source, opened.catalog.codebook)
     begun = QueryPlan(question, question, settings, opened, limit, d_in)
-    ready = CompiledQuery.of(reduce(lambda plan, step: step(plan), PASSES, begun))
-    rehearse(ready, opened.engine)
+    return reduce(lambda plan, step: step(plan), PASSES[: PASSES.index(price)], begun)
+
+
+def price_question(plan: QueryPlan, settings: Settings, *, rehearsed: bool = True) -> CompiledQuery:
+    """Prices a settled plan at the loss of settings that differ in nothing else; what is asked must be rehearsed."""
+    if (plan.settings.loss is None) is not (settings.loss is None):
+        raise ValueError("the plan was settled for another way of stating the price")
+    ready = CompiledQuery.of(price(replace(plan, settings=replace(plan.settings, loss=settings.loss))))
+    if rehearsed:
+        rehearse(ready, plan.opened.engine)
     return ready
 
 

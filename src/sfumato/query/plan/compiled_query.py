@@ -111,6 +111,9 @@ class CompiledQuery:
 
     def measurement(self, confidence: Fraction) -> Measurement:
         """The measurement that asks it; the answer states its intervals at a confidence."""
+        known = self._measurements.get(confidence)
+        if known is not None:
+            return known
         made = Measurement(
             source=self.space,
             measure=self.pricing.kind,
@@ -119,7 +122,10 @@ class CompiledQuery:
             how=self.how,
             event=self._event,
         )
-        return planned(made, self._plan)
+        ready = planned(made, self._plan)
+        if not self._measurements:  # of the first confidence alone: hardly anybody asks for another
+            self._measurements[confidence] = ready
+        return ready
 
     def _loss(self, distance: AnyDistance) -> Loss:
         """The loss at a distance; worked out once, for it is asked for at every step of a charge."""
@@ -136,6 +142,10 @@ class CompiledQuery:
         if isinstance(distance, GroupedDistance):
             return taken_price(self.pricing, self.copies, distance)
         return self.pricing, int(distance)
+
+    @cached_property
+    def _measurements(self) -> dict[Fraction, Measurement]:
+        return {}
 
     @cached_property
     def _losses(self) -> dict[AnyDistance, Loss]:

@@ -18,6 +18,7 @@ from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.relations import Join, Match, Relation
+from sfumato.query.plan.remembered import Worked
 
 Matched: TypeAlias = dict[tuple[Relation, tuple[Expression, ...]], int]
 """The most rows that one row can match, by a public relation and what of it is compared."""
@@ -47,6 +48,11 @@ class OpenTables:
             return Space(domain, SharedIdentifiers(id_column))
         window = catalog.codebook.window
         return Space(domain, Identifiers(id_column, "" if window is None else f"one {window.every} of {window.column}"))
+
+    @cached_property
+    def worked(self) -> Worked:
+        """What was worked out of questions on the tables: public, and shared by all sessions on them."""
+        return Worked()
 
     def matches(self, join: Join, known: Matched | None = None) -> int:
         """The most rows of a public relation that one row can match: it is public, so it is counted.

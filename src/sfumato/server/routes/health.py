@@ -10,6 +10,7 @@ from sfumato.errors import SfumatoError
 from sfumato.server.answering import written
 from sfumato.server.calling import Calling
 from sfumato.server.openapi import problems
+from sfumato.server.problems import MEDIA
 from sfumato.server.running import running_of
 from sfumato.service.people import Person
 from sfumato.service.rights import Action
@@ -20,14 +21,14 @@ PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 def router(*, metrics: bool) -> APIRouter:
     """The routes of health; of counters only where they have no port of their own."""
     routes = APIRouter(tags=["health"])
-    plain = {200: {"content": {"text/plain": {}}}}
+    plain = {200: {"content": {"text/plain": {}}}, **problems()}
     routes.add_api_route("/healthz", alive, methods=["GET"], response_class=PlainTextResponse, responses=plain)
     routes.add_api_route(
         "/readyz",
         ready,
         methods=["GET"],
         response_model=dict[str, bool],
-        responses={503: {"content": {"application/json": {}}, "description": "not yet"}},
+        responses={**problems(), 503: {"content": {"application/json": {}, MEDIA: {}}, "description": "not yet"}},
     )
     if metrics:
         routes.add_api_route(
@@ -35,7 +36,7 @@ def router(*, metrics: bool) -> APIRouter:
             counters,
             methods=["GET"],
             response_class=PlainTextResponse,
-            responses={**plain, **problems()},
+            responses=plain,
         )
     return routes
 
