@@ -16,8 +16,8 @@ from markupsafe import Markup, escape
 from sfumato.release.render.words import clean
 from sfumato.server.pages.assets import Assets
 
-LONGEST = 4_000
-"""Letters of a text that somebody wrote that one place of a page shows, at most."""
+LONGEST, BRIEF = 4_000, 400
+"""Letters of a text that somebody wrote that one place of a page shows, at most; and that one cell of a list does."""
 
 RAISED = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 POWER = re.compile(r"(?<![\w.])([0-9]+(?:\.[0-9]+)?)e([+-]?)0*([0-9]+)(?![\w.])")
@@ -38,6 +38,7 @@ def environment(assets: Assets) -> Environment:
     made.filters |= {
         "said": said,
         "plain": plain,
+        "brief": lambda text: clean(text, most=BRIEF),
         "loss": loss_words,
         "moment": moment,
         "capitalize_first": lambda text: text[:1].upper() + text[1:],
