@@ -69,7 +69,7 @@ def for_page(chart: Chart, *, headline: bool = False) -> str:
 
 
 def repainted(svg: str) -> str:
-    """Gives a drawing the colours and the letters of its page, and leaves speaking to what stands beside it."""
+    """Takes colours and letters from the page that a drawing is for, and leaves speaking to what stands beside it."""
     bare = _BACKGROUND.sub(r"\1", svg, count=1)
     return _SIZE.sub(_sized, _TAG.sub(_repainted_tag, bare), count=1)
 
