@@ -17,6 +17,7 @@
 # make bench-synth       synthetic tables, side by side with their peers, and many rows next to plain SQL (hours at first)
 # make adult             the Adult census data, which one test of `make test-all` trains on, in .peers/adult/
 # make bench-local       local protocols, side by side with their peers
+# make bench-service     the service over real sockets, with a PostgreSQL ledger (some minutes)
 # make bench-audit       audits, attacks, and the tests against broken copies (some minutes)
 
 PYTHON ?= python3
@@ -32,7 +33,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn bench-train bench-synth bench-local adult debian-packages clean
+.PHONY: demo test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn bench-train bench-synth bench-local bench-service adult debian-packages clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot,sql
@@ -106,6 +107,9 @@ bench-query: .venv/installed-dev
 
 bench-fixtures: .venv/installed-dev
 	$(BIN)/python benchmarks/fixtures.py
+
+bench-service: .venv/installed-dev debian-packages
+	$(BIN)/python benchmarks/service.py
 
 bench-audit: .venv/installed-dev
 	$(BIN)/python benchmarks/audit.py

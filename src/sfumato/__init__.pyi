@@ -72,6 +72,7 @@ from .query.frame.columns import col, count_rows, count_units, lit, when
 from .query.nodes.keysets import KeySet
 from .release.claim import claim
 from .release.record import Release
+from .remote.session import connect
 from .session.dataset import Dataset
 from .session.members import Members
 from .session.open_data import Person
@@ -160,6 +161,7 @@ __all__ = [
     "col",
     "combinators",
     "composition",
+    "connect",
     "convert",
     "convert_measure",
     "count",

@@ -8,9 +8,9 @@ rational on the safe side.
 from __future__ import annotations
 
 import math
-import re
 import operator
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

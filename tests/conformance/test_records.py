@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 
 from sfumato.errors import BadArgument, ChangedMeanwhile, ServiceUnavailable
 from sfumato.service.records import NEW, Records, records_at
@@ -106,7 +107,7 @@ plain = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(25))
 @given(st.dictionaries(st.text("abc", max_size=4), plain, max_size=4))
 def test_whatever_is_plain_comes_back(records: Records, said: dict[str, object]) -> None:
     known = records.get("drawn", "x")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, reduce
 from types import TracebackType
 from typing import Any, NoReturn, Self, TypeAlias, final
@@ -29,7 +29,7 @@ from sfumato.remote.wire import RELEASE, explanation_from_plain, loss_from_plain
 
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 
-HERE = "that looks at data in steps, and is done where the data is: open the data as sf.Dataset there"
+HERE = "that is done where the data is: open the data as sf.Dataset there"
 
 
 @final
@@ -256,8 +256,18 @@ class _Sender:
         """Says what a question would cost."""
         return self._session._explained(self._session._in_sql(question), (), settings)
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
+    def run(self, question: object, **_: Any) -> NoReturn:
+        """Is done where the data is."""
         raise QueryRefused(f"this is something {HERE}.")
+
+    explain_run = run
+
+    @property
+    def opened(self) -> NoReturn:
+        """Is to be had where the data is."""
+        raise QueryRefused(f"this is something {HERE}.")
+
+    unit = opened
 
 
 def _read(plain: object) -> Release:

@@ -56,6 +56,9 @@ TOPICS = (
 )
 """All topics that have routes; what is asked most often comes first."""
 
+FOR_PROGRAMS = ("/api/", "/metrics", "/healthz", "/readyz")
+"""Where problems are JSON, also where there are pages."""
+
 SILENT = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False}
 """The framework would tell OpenTelemetry of errors with their words, which may quote data: it tells nobody anything."""
 
@@ -69,10 +72,12 @@ def make_app(house: House, settings: ServerSettings | None = None, *, log: TextI
         running.log.line("started", address=running.settings.address)
         if running.settings.works:
             running.keeping.start()
-        async with ports.opened(running):
-            yield
-        await run_in_threadpool(running.close)
-        running.log.line("stopped")
+        try:
+            async with ports.opened(running):
+                yield
+        finally:
+            await run_in_threadpool(running.close)
+            running.log.line("stopped")
 
     app = FastAPI(
         title="sfumato",
@@ -102,7 +107,7 @@ def make_app(house: House, settings: ServerSettings | None = None, *, log: TextI
 def answer_problem(request: Request, problem: Problem) -> Response:
     """Answers with a problem: as a page where pages are asked for and there is a page for it, else as JSON."""
     page = getattr(request.app.state, "problem_page", None)
-    if page is not None and not request.url.path.startswith("/api/"):
+    if page is not None and not request.url.path.startswith(FOR_PROGRAMS):
         made: Response = page(request, problem)
         return made
     return Response(problem.body(request.state.request_id), problem.status, problem.headers, MEDIA)

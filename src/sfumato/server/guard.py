@@ -5,6 +5,7 @@ It lets no error through: what goes wrong inside is answered here, and nothing o
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import time
 from typing import final
@@ -24,6 +25,11 @@ ONCE = frozenset({b"host", b"authorization", b"content-length", b"content-type",
 """Headers that stand once, or the proxy before us and we may not read the same request."""
 
 PROBES = frozenset({"/healthz", "/readyz"})
+"""What is asked every few seconds, by machines, and is not worth a line in the log."""
+
+SLOWEST = 30.0
+"""Seconds that may pass until the next part of a request comes."""
+
 UPLOADS = "/api/uploads/"
 
 
@@ -113,7 +119,7 @@ class Guard:
         if not path.isprintable() or "\\" in path or "//" in path or {".", ".."} & set(path.split("/")):
             raise Refused(400, "The address has signs in it that no address here has.")
         self._check_host(headers.get(b"host", b""))
-        if path not in PROBES:
+        if path != "/healthz":
             running.addresses.take(address_of(scope, running))
         size = settings.sizes.upload if path.startswith(UPLOADS) else settings.sizes.body
         stated = headers.get(b"content-length")
@@ -146,13 +152,19 @@ def _headers(scope: Scope) -> dict[bytes, bytes]:
 
 
 def _limited(receive: Receive, limit: int) -> Receive:
-    """Counts what comes in, and refuses what is too much, whatever the head of the request said."""
-    so_far = 0
+    """Counts what comes in, and refuses what is too much, or too slow, whatever the head of the request said."""
+    so_far, whole = 0, False
 
     async def limited() -> Message:
-        nonlocal so_far
-        message = await receive()
+        nonlocal so_far, whole
+        if whole:  # what comes now is that whoever asked has left
+            return await receive()
+        try:
+            message = await asyncio.wait_for(receive(), SLOWEST)
+        except TimeoutError:
+            raise HTTPException(408) from None
         if message["type"] == "http.request":
+            whole = not message.get("more_body", False)
             so_far += len(message.get("body", b""))
             if so_far > limit:
                 raise HTTPException(413, f"The request is larger than {limit:,} octets.")

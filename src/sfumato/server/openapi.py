@@ -13,7 +13,7 @@ from sfumato.server.answering import FORMS
 from sfumato.server.models import Given, Problem, ReleaseGiven
 from sfumato.server.problems import MEDIA, TITLES
 
-ALWAYS = (400, 401, 403, 404, 405, 413, 415, 421, 422, 429, 431, 503)
+ALWAYS = (400, 401, 403, 404, 405, 408, 413, 415, 421, 422, 429, 431, 503)
 """What any route may answer in place of what was asked for."""
 
 RELEASE_FORMS: dict[str, Any] = {

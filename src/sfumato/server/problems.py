@@ -59,6 +59,7 @@ TITLES = {
     403: "this is not allowed",
     404: "there is no such thing",
     405: "this cannot be done here",
+    408: "the request came too slowly",
     406: "there is no such form",
     409: "this does not go together with what there is",
     411: "the length must be said",

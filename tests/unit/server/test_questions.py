@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from tests.unit.server.world import BOOK, COUNT, World, register, write_visits
+from tests.unit.server.world import BOOK, COUNT, World, register, world_in, write_visits
 
 import sfumato as sf
 from sfumato.release.codec import release_from_plain
@@ -114,9 +115,23 @@ def test_a_job_is_queued_done_and_answered(world: World) -> None:
     assert world.running.keeping.workers.worker.work()
     done = world.call("ada", "GET", place).json()
     assert (done["state"], done["over"], done["charged"]) == ("done", True, True)
+    assert not {"started", "ended"} & done.keys(), "a job tells how long its question took"
     assert world.call("ada", "GET", done["answer"], headers={"accept": RELEASE}).status_code == 200
     assert [job["id"] for job in world.call("ada", "GET", f"{PLACE}/jobs").json()["items"]] == [done["id"]]
     assert spent(world) == sf.Pure("0.1")
+
+
+def test_a_job_runs_until_its_time_class_ends(tmp_path: Path) -> None:
+    with world_in(tmp_path, time_classes=(3600.0,)) as world:
+        register(world)
+        world.grant("ada")
+        place = world.ask("ada", headers={"prefer": "respond-async"}).headers["location"]
+        assert world.running.keeping.workers.worker.work()
+        for told in (
+            world.call("ada", "GET", place).json(),
+            world.call("ada", "GET", f"{PLACE}/jobs").json()["items"][0],
+        ):
+            assert (told["state"], told["over"], told["answer"], told["charged"]) == ("running", False, None, False)
 
 
 def test_a_job_that_is_cancelled_costs_nothing(world: World) -> None:

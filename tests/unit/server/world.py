@@ -136,7 +136,7 @@ def world_in(folder: Path, *, rates: Rates = EASY, **settings: Any) -> Iterator[
         app.state.running.close()
 
 
-FINE = (*(number / 1000 for number in range(1, 200)), 1.0, 5.0, 60.0)
+FINE = (*(number / 1000 for number in range(1, 5_000)), 5.0, 60.0)
 """Time classes so fine that tests wait for nothing."""
 
 

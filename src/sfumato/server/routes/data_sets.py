@@ -64,7 +64,7 @@ async def codebook(
         book = analysts.codebook(person, data_set)
         if form == "yaml":
             return tagged(request, book.to_yaml().encode(), "application/yaml")
-        return tagged(request, written(book.to_plain()).body, "application/json")
+        return tagged(request, bytes(written(book.to_plain()).body), "application/json")
 
     return await call.run(look)
 

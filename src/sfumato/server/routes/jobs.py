@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
@@ -13,12 +15,12 @@ from starlette.responses import Response, StreamingResponse
 
 from sfumato.entropy import system
 from sfumato.server.answering import listed, said, written
-from sfumato.server.calling import Calling
+from sfumato.server.calling import Call, Calling, until_class_ends
 from sfumato.server.models import DataSetName, Given, PageGiven
 from sfumato.server.openapi import add, problems
 from sfumato.server.reading import StrictRoute
 from sfumato.service.asking import Asked
-from sfumato.service.jobs import Job, Jobs
+from sfumato.service.jobs import RUNNING, Job, Jobs, moment
 from sfumato.service.people import Person
 
 EVENTS = "text/event-stream"
@@ -50,29 +52,34 @@ async def submitted(call: Calling, data_set: str, asked: Asked, key: str | None)
     job = await call.run(lambda person: Jobs(call.house).submit(person, data_set, asked, named))
     call.running.keeping.workers.wake()
     place = f"/api/data-sets/{data_set}/jobs/{job.id}"
-    return written(_said(job), 202, {"location": place, "preference-applied": "respond-async"})
+    return written(_said(shown(job, call)), 202, {"location": place, "preference-applied": "respond-async"})
 
 
 async def jobs(call: Calling, data_set: DataSetName) -> Response:
     """Lists your own jobs, the latest first."""
-    return written(await call.run(lambda person: listed(Jobs(call.house).jobs(person, data_set))))
+
+    def look(person: Person) -> dict[str, Any]:
+        mine = [shown(job, call) for job in Jobs(call.house).jobs(person, data_set)]
+        return {**listed(()), "items": [_said(job) for job in mine]}
+
+    return written(await call.run(look))
 
 
 async def one(call: Calling, data_set: DataSetName, job: JobName) -> Response:
     """Says how far a job of yours is, and which answer it has."""
-    return written(await call.run(lambda person: _said(Jobs(call.house).job(person, data_set, job))))
+    return written(await call.run(lambda person: _said(shown(Jobs(call.house).job(person, data_set, job), call))))
 
 
 async def cancel(call: Calling, data_set: DataSetName, job: JobName) -> Response:
     """Cancels a job of yours; what was charged stays charged."""
-    return written(await call.run(lambda person: _said(Jobs(call.house).cancel(person, data_set, job))))
+    return written(await call.run(lambda person: _said(shown(Jobs(call.house).cancel(person, data_set, job), call))))
 
 
 async def events(call: Calling, request: Request, data_set: DataSetName, job: JobName) -> Response:
     """Tells each change of a job as it happens (server-sent events), until it is over."""
 
     def look(person: Person) -> Job:
-        return Jobs(call.house).job(person, data_set, job)
+        return shown(Jobs(call.house).job(person, data_set, job), call)
 
     first = await call.run(look)
 
@@ -83,7 +90,7 @@ async def events(call: Calling, request: Request, data_set: DataSetName, job: Jo
             await asyncio.sleep(LOOK)
             quiet, so_far, before = quiet + LOOK, so_far + LOOK, now
             now = await call.run(look)
-            if now.version != before.version:
+            if (now.version, now.state) != (before.version, before.state):
                 quiet = 0.0
                 yield _event(now)
             elif quiet >= BEAT:
@@ -93,11 +100,26 @@ async def events(call: Calling, request: Request, data_set: DataSetName, job: Jo
     return StreamingResponse(told(), media_type=EVENTS)
 
 
+def shown(job: Job, call: Call) -> Job:
+    """A job as it is told: it runs until the time class ends that its time falls into, and has no times of its own."""
+    now, classes = call.house.now(), call.running.settings.time_classes
+    begun, ended = moment(job.started), moment(job.ended)
+    plain = replace(job, started="", ended="")
+    if begun is None or ended is None:
+        return plain
+    left = timedelta(seconds=until_class_ends((ended - begun).total_seconds(), classes))
+    if now >= ended + left:
+        return plain
+    return replace(plain, state=RUNNING, number=None, charged=False, fault="", why="")
+
+
 def _event(job: Job) -> bytes:
     return f"id: {job.version}\nevent: {job.state}\ndata: {json.dumps(_said(job))}\n\n".encode()
 
 
 def _said(job: Job) -> dict[str, Any]:
     made: dict[str, Any] = said(job)
+    for time in ("started", "ended"):
+        del made[time]
     answer = None if job.number is None else f"/api/data-sets/{job.data_set}/answers/{job.number}"
     return {**made, "over": job.over, "answer": answer}
