@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import final
 
@@ -66,9 +67,8 @@ class Ledger(Displayed):
     def __init__(self, store: Store, *, clock: Callable[[], datetime] = now) -> None:
         if isinstance(store, str | Path):
             raise BadArgument("store", "a store; to open a ledger at an address, write Ledger.open(address)", store)
-        self._store, self._replica = store, Replica(store, clock)
+        self._store, self._replica, self._runs = store, Replica(store, clock), weakref.WeakSet[RunPermit]()
         self._permits: weakref.WeakValueDictionary[int, Permit] = weakref.WeakValueDictionary()
-        self._runs: weakref.WeakSet[RunPermit] = weakref.WeakSet()
 
     @classmethod
     def open(cls, address: str | Path, *, clock: Callable[[], datetime] = now) -> Ledger:
@@ -158,13 +158,17 @@ class Ledger(Displayed):
 
     def left(self, name: str) -> Loss:
         """The largest loss that an account can still be charged: its own limit and all above it admit it."""
-        with self._replica.looking() as transaction:
-            return transaction.left(name)
+        return self.standing(name)[1]
 
     def standing(self, name: str) -> tuple[Account, Loss]:
         """The account as it stands now and what it can still be charged, in one look."""
         with self._replica.looking() as transaction:
             return transaction.shown(name), transaction.left(name)
+
+    def first_of(self, names: Iterable[str]) -> list[Account]:
+        """The accounts of some names, as they stand in one look, up to the first that there is not."""
+        with self._replica.looking() as transaction:
+            return [transaction.shown(one) for one in takewhile(transaction.state.accounts.__contains__, names)]
 
     def close_account(self, name: str, *, by: str = "curator") -> Account:
         """Closes an account permanently; what it held and has not spent goes back to the account above."""

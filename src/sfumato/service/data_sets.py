@@ -104,6 +104,8 @@ class Registration:
         names = [self.name, *(account_of(self.name, kind) for kind in list(limits)[1:])]
         units = [data.unit, *data.others.values()]
         period = Period.named(self.period)
+        if len(names) != len(units):
+            raise AccountRefused(f"{self.name} protects other kinds of units already: that is set once, for good.")
         for name, limit, unit in zip(names, limits.values(), units, strict=True):
             account = ledger[name]
             if account.limit != limit or account.terms.protects != terms_of(unit).protects:

@@ -17,6 +17,9 @@ from sfumato.service.shares import paying
 ASSUMED = (Pure("0.1"), Approx("0.1", "1e-9"))
 """What is explained for somebody without a share who says no price: of these the kind that the limit can count."""
 
+CANNOT = " cannot pay "
+"""What a refusal says of the account that has too little left, before the amounts."""
+
 SHORT = "too little is left of the limit of the data set: tell its budget owner"
 
 
@@ -30,7 +33,7 @@ def explained_to(house: House, person: Person, data_set: str, asked: Asked) -> E
     if share is not None:
         session = house.data_sets.share(data_set, share)
         said = session.explain(asked.text, asked.parameters, **asked.said)
-        return said if sees else _of_own(said, house.ledger[f"{data_set}/{share}"])
+        return said if sees else of_own(said, house.ledger[f"{data_set}/{share}"])
     session = house.data_sets.session(data_set)
     if sees:
         return session.explain(asked.text, asked.parameters, **asked.said)
@@ -48,13 +51,11 @@ def _without_limits(said: Explanation) -> Explanation:
     return replace(_with_prices(said), left=None, refusal=None, known=False, costs=True)
 
 
-def _of_own(said: Explanation, share: Account) -> Explanation:
+def of_own(said: Explanation, share: Account) -> Explanation:
     """An explanation with what is left of the share itself; of limits above it only whether they have too little."""
-    shown = _with_prices(said)
-    if share.terms.holds:
-        return shown
-    short = said.refusal is not None and not share.closed and share.admits(said.price)
-    return replace(shown, left=share.left, refusal=SHORT if short else said.refusal)
+    short = said.refusal is not None and CANNOT in said.refusal and not said.refusal.startswith(share.name + CANNOT)
+    left = said.left if share.terms.holds else share.left
+    return replace(_with_prices(said), left=left, refusal=SHORT if short else said.refusal)
 
 
 def _with_prices(said: Explanation) -> Explanation:

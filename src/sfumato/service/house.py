@@ -40,7 +40,12 @@ class House:
         settings: Settings | None = None,
     ) -> House:
         """Opens ledger and records at their addresses; data may come from these folders and servers alone."""
-        book, kept = Ledger.open(ledger, clock=now), records_at(records)
+        book = Ledger.open(ledger, clock=now)
+        try:
+            kept = records_at(records)
+        except BaseException:
+            book.close()
+            raise
         data_sets = DataSets(kept, book, folders=folders, servers=servers)
         return House(book, kept, People(kept, clock=now), data_sets, now, Shelf(book), settings or Settings())
 

@@ -19,6 +19,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from sfumato.errors import BadArgument, SfumatoError, Unseen
 from sfumato.ledger.addresses import MEMORY, SERVERS, SQLITE
+from sfumato.ledger.signing import KEY_BYTES
 from sfumato.service.places import Server
 
 PREFIX = "SFUMATO_"
@@ -139,10 +140,13 @@ class Settings(BaseSettings):
         if self.signing_key_file is None:
             return None
         try:
-            return bytes.fromhex(self.signing_key_file.read_text(encoding="ascii").strip())
+            key = bytes.fromhex(self.signing_key_file.read_text(encoding="ascii").strip())
         except (OSError, ValueError):
-            pass
-        raise BadArgument("signing_key_file", "a file with a key in hexadecimal digits", self.signing_key_file.name)
+            key = b""
+        if len(key) == KEY_BYTES:
+            return key
+        must = f"a file with {KEY_BYTES} secret bytes in hexadecimal digits"
+        raise BadArgument("signing_key_file", must, self.signing_key_file.name)
 
     def check(self) -> list[SettingFault]:
         """Says everything that is wrong or insecure; an empty list where nothing is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sfumato.errors import AccountRefused, NotAllowed
+from sfumato.errors import NotAllowed
 from sfumato.ledger.accounts import Account
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.requests import requests
@@ -14,14 +14,9 @@ MARK = "+"
 """Stands in no name of a person, so that a further share of one is nobody else's first."""
 
 
-def shares_of(ledger: Ledger, data_set: str, person: str) -> Iterator[Account]:
+def shares_of(ledger: Ledger, data_set: str, person: str) -> list[Account]:
     """The shares of somebody, in the order in which they were opened, as they stand."""
-    for name in _names(person):
-        try:
-            account = ledger[f"{data_set}/{name}"]
-        except AccountRefused:
-            return
-        yield account
+    return ledger.first_of(f"{data_set}/{name}" for name in _names(person))
 
 
 def person_of(account: str) -> str:
@@ -35,7 +30,7 @@ def person_of(account: str) -> str:
 
 def paying(ledger: Ledger, data_set: str, person: str, key: str | None = None) -> str:
     """Names the share that pays for somebody: the newest that is open; for a key that has paid before, the same one."""
-    shares = list(shares_of(ledger, data_set, person))
+    shares = shares_of(ledger, data_set, person)
     if key is not None:
         for share in shares:
             if ledger.store.by_key(charge_key(share.name, key)) is not None:

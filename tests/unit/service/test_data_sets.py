@@ -16,6 +16,7 @@ from tests.unit.service.houses import (
     asked,
     opened,
     registration,
+    somebody,
     visits,
 )
 
@@ -29,6 +30,9 @@ from sfumato.service.curators import Curators
 from sfumato.service.data_sets import DATA_SET, Registration
 from sfumato.service.house import House
 from sfumato.service.owners import Owners
+from sfumato.service.rights import Role
+
+CURATOR_OF_ALL = somebody("carl", Role.CURATOR, data_set="*")
 
 
 def test_the_same_registration_again_changes_nothing(house: House, tmp_path: Path) -> None:
@@ -87,6 +91,14 @@ def test_a_limit_is_set_once(house: House, tmp_path: Path, said: dict[str, objec
     assert Analysts(house).version(ADA, "visits") == "1"
 
 
+def test_other_kinds_of_units_are_refused(house: House, tmp_path: Path) -> None:
+    file = visits(tmp_path / "november.parquet", shift=40)
+    with pytest.raises(AccountRefused, match="kinds of units"):
+        limits = {"people": sf.Pure(1), "firms": sf.Pure(1)}
+        said = Registration("visits", str(file), Codebook.read(CODEBOOK), limits, "2")
+        Curators(house).register(CURATOR, said)
+
+
 def test_another_unit_is_refused(house: House, tmp_path: Path) -> None:
     other = Codebook.read({**CODEBOOK, "unit": {"protects": "a family", "id": "patient"}})
     file = visits(tmp_path / "november.parquet", shift=40)
@@ -117,9 +129,6 @@ def test_data_that_changed_under_its_version_is_refused_to_all_without_its_path(
     again.close()
 
 
-CURATOR_OF_ALL = CURATOR.__class__("carl", (CURATOR.grants[0].__class__("curator"),))
-
-
 @pytest.mark.parametrize("name", ["", "a/b", "visits (x)", "*", "../x", "a b", "x" * 64, None, 7, "ä"])
 def test_names_that_could_be_mistaken_are_refused(house: House, tmp_path: Path, name: object) -> None:
     with pytest.raises(BadArgument):
@@ -128,7 +137,7 @@ def test_names_that_could_be_mistaken_are_refused(house: House, tmp_path: Path, 
 
 @pytest.mark.parametrize("name", ["nothing", "", None, 7, "a/b", "x" * 1000, "\0"])
 def test_data_sets_that_there_are_not(house: House, name: object) -> None:
-    everything = ADA.__class__("eve", tuple(g.__class__(g.role) for g in ADA.grants))
+    everything = somebody("eve", Role.ANALYST, data_set="*")
     with pytest.raises(BadArgument):
         Analysts(house).codebook(everything, name)  # type: ignore[arg-type]
 

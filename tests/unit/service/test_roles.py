@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ from sfumato.service.analysts import Analysts
 from sfumato.service.asking import Asked
 from sfumato.service.auditors import Auditors
 from sfumato.service.curators import Curators
+from sfumato.service.explaining import of_own
 from sfumato.service.house import House
 from sfumato.service.owners import Owners
 from sfumato.service.people import TOKEN
@@ -92,6 +94,22 @@ def test_under_a_cap_an_analyst_learns_nothing_of_the_amounts_above(tmp_path: Pa
         assert amount not in str(refusal.value)
     with pytest.raises(LimitReached, match=r"ε = 0\.9"):
         analysts.ask(BEN, "visits", asked(MEAN, epsilon="0.95"))
+
+
+def test_amounts_of_other_accounts_are_in_no_refusal(house: House) -> None:
+    said = Analysts(house).explain(ADA, "visits", asked())
+    share = house.ledger["visits/ada"]
+    for account in ("visits", "visits (firms)", "visits/ada+2"):
+        other = replace(said, refusal=f"{account} cannot pay ε = 1: ε = 0.7 of ε = 0.9 is spent")
+        assert "0.7" not in str(of_own(other, share).refusal)
+    for refusal in ("visits/ada cannot pay ε = 1: ε = 0.1 is left", "nothing is released while its checklist is open"):
+        assert of_own(replace(said, refusal=refusal), share).refusal == refusal
+    beside = replace(said, beside=(("a firm", sf.Pure("0.1"), sf.Pure("0.777")),))
+    assert of_own(beside, share).beside == ()
+    assert "0.777" not in str(of_own(beside, share))
+    assert "a firm: the price is ε = 0.1" in of_own(beside, share).bounds
+    with pytest.raises(LimitReached, match="visits/ada cannot pay"):
+        Analysts(house).ask(ADA, "visits", asked(epsilon="0.9"))
 
 
 # Shares
