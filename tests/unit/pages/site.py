@@ -24,9 +24,7 @@ from sfumato.service.people import VISIT
 
 ORIGIN = "http://testserver"
 OWN_PAGE = {"origin": ORIGIN, "sec-fetch-site": "same-origin"}
-EASY = Rates(
-    person_burst=10**6, person_second=10.0**6, address_burst=10**6, address_second=10.0**6, sign_ins=10**6
-)
+EASY = Rates(person_burst=10**6, person_second=10.0**6, address_burst=10**6, address_second=10.0**6, sign_ins=10**6)
 FINE = (*(number / 1000 for number in range(1, 200)), 1.0, 5.0, 60.0)
 """Time classes so fine that tests wait for nothing."""
 

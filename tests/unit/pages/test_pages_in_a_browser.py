@@ -1,4 +1,4 @@
-"""Pages in a real browser: each role's main path, by ear, by keyboard, in light and dark, on a phone, without scripts."""
+"""Pages in a real browser: each role's main path, by ear and keyboard, in light and dark, on a phone, without scripts."""
 
 from __future__ import annotations
 
@@ -74,7 +74,9 @@ class Stage:
 
         page.on("console", listen)
         page.on("pageerror", lambda error: told.append(str(error)))
-        page.on("request", lambda request: told.append(request.url) if not request.url.startswith(self.address) else None)
+        page.on(
+            "request", lambda request: told.append(request.url) if not request.url.startswith(self.address) else None
+        )
         try:
             yield page
             assert not told

@@ -69,9 +69,7 @@ def test_links_lead_nowhere_that_is_refused(site: Site) -> None:
 def forms() -> list[str]:
     """The addresses that take forms, on the data set of the tests."""
     routes = [route for kind in pages.KINDS for route in kind.router().routes if isinstance(route, Route)]
-    return [
-        route.path.replace("{data_set}", VISITS) for route in routes if route.methods and "POST" in route.methods
-    ]
+    return [route.path.replace("{data_set}", VISITS) for route in routes if route.methods and "POST" in route.methods]
 
 
 def test_every_form_needs_the_token_of_the_visit_and_our_own_page(site: Site) -> None:
@@ -132,7 +130,13 @@ def test_an_answer_of_one_data_set_is_not_found_under_another(site: Site) -> Non
 
 
 def test_nobody_is_led_elsewhere(site: Site) -> None:
-    for elsewhere in ("//evil.example", "https://evil.example", "/\\evil.example", "/\t/evil.example", "javascript:alert(1)"):
+    for elsewhere in (
+        "//evil.example",
+        "https://evil.example",
+        "/\\evil.example",
+        "/\t/evil.example",
+        "javascript:alert(1)",
+    ):
         led = site.call("ada", "GET", "/sign-in", params={"next": elsewhere})
         assert led.headers["location"] == "/"
         shown = site.call(None, "GET", "/sign-in", params={"next": elsewhere})

@@ -162,12 +162,16 @@ def test_an_answer_is_published_read_and_withdrawn(fresh: Site) -> None:
     places = re.findall(r'name="number" value="(\d+)"', fresh.get("cora", f"{OWN}/publish").text)
     other = next(number for number in places if int(number) != fresh.world.answers[VISITS])
     assert fresh.get("axel", f"{OWN}/answers/{other}").status_code == 403
-    published = fresh.post("cora", f"{OWN}/publish", {"number": other, "do": "publish", "words": "How long people stay"})
+    published = fresh.post(
+        "cora", f"{OWN}/publish", {"number": other, "do": "publish", "words": "How long people stay"}
+    )
     assert published.status_code == 303
     for who in ("axel", "olga", "ada"):
         assert "How long people stay" in fresh.get(who, f"{OWN}/published").text
         assert fresh.get(who, f"{OWN}/answers/{other}/csv").status_code == 200
-    withdrawn = fresh.post("cora", f"{OWN}/publish", {"number": other, "do": "withdraw", "words": "A better one follows"})
+    withdrawn = fresh.post(
+        "cora", f"{OWN}/publish", {"number": other, "do": "withdraw", "words": "A better one follows"}
+    )
     assert withdrawn.status_code == 303
     assert "How long people stay" not in fresh.get("axel", f"{OWN}/published").text
     assert fresh.get("axel", f"{OWN}/answers/{other}").status_code == 403

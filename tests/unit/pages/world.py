@@ -1,4 +1,4 @@
-"""A small world for pages: data with ordinary and with hostile texts, everybody with one role, something in every list."""
+"""A small world for pages: ordinary and hostile texts, everybody with one role, something in every list."""
 
 from __future__ import annotations
 
@@ -188,4 +188,3 @@ def pages_of(data_set: str, answer: int) -> dict[str, str]:
         "published": f"{own}/published",
         "book": f"{own}/book",
     }
-

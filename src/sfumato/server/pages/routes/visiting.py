@@ -30,14 +30,13 @@ from sfumato.server.pages.views.visiting import (
 )
 from sfumato.server.running import running_of
 from sfumato.service.analysts import Analysts
-from sfumato.service.answers import AnswerLine
 from sfumato.service.owners import Owners
 from sfumato.service.people import Secret
 from sfumato.service.rights import Action
 from sfumato.service.tokens import LEFT_OUT, Tokens
 
-LATEST, FEW = 8, 500
-"""How many answers the home page shows, and among how many of the latest of each data set it looks."""
+LATEST = 8
+"""How many answers the home page shows."""
 
 
 def router() -> APIRouter:
@@ -119,12 +118,7 @@ def _waiting(desk: Desk, data_set: str) -> int:
 
 
 def _latest(analysts: Analysts, desk: Desk, names: list[str]) -> tuple[AnswerRow, ...]:
-    lines: list[AnswerLine] = []
-    for name in names:
-        page = analysts.answers(desk.person, name, many=FEW)
-        while page.after is not None:
-            page = analysts.answers(desk.person, name, after=page.after, many=FEW)
-        lines += page.items
+    lines = [line for name in names for line in analysts.latest(desk.person, name, many=LATEST)]
     return rows_of(sorted(lines, key=lambda line: line.number, reverse=True)[:LATEST])
 
 
