@@ -1,4 +1,4 @@
-"""Pages in a real browser: each role's main path, by ear and keyboard, in light and dark, on a phone, without scripts."""
+"""Pages in a real browser: each role's main path, by ear and keyboard, light and dark, on a phone, without scripts."""
 
 from __future__ import annotations
 

@@ -18,13 +18,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from sfumato.server import signing_in
+from sfumato.server.calling import until_class_ends
 from sfumato.server.pages.assets import Assets
 from sfumato.server.pages.drawings import Drawings
 from sfumato.server.pages.rendering import environment, render
 from sfumato.server.pages.shell import THEMES, Notice, Shell, address_of, links_of, tabs_of
+from sfumato.server.problems import Refused
 from sfumato.server.running import Pool, Running, running_of
 from sfumato.server.signing_in import FORM_TOKEN, Visit
-from sfumato.server.time_classes import until_class_ends
 from sfumato.service.house import House
 from sfumato.service.people import Person
 
@@ -142,9 +143,12 @@ class Desk:
         """Does something that may look at data: its answer, or its refusal, leaves at the end of a class of times."""
         began = time.monotonic()
         try:
-            return await self.running.questions.run(act)
+            return await asyncio.wait_for(self.running.questions.run(act), self.running.settings.patience)
+        except TimeoutError:
+            pass
         finally:
             await asyncio.sleep(until_class_ends(time.monotonic() - began, self.running.settings.time_classes))
+        raise Refused(504, "This took too long. If it costs something it is paid: ask the same again for its answer.")
 
     def written(self, template: str, title: str, view: Any, *, notices: tuple[Notice, ...] = ()) -> str:
         """Writes the page of a view."""
