@@ -82,6 +82,7 @@ class AnswerView:
     rests_on: tuple[str, ...] = ()
     chart: Markup | None = None
     chart_words: str = ""
+    chart_label: str = ""
     receipt: Receipt | None = None
     meaning: str = ""
     warnings: tuple[str, ...] = ()
@@ -148,7 +149,8 @@ def answer_view(
         headline=title or headline,
         asked=clean(release.how.asked or release.how.made, most=100_000),
         table=table,
-        caption="The numbers",
+        caption=f"The numbers of answer {number}",
+        chart_label=f"Chart of answer {number}",
         left_out=left_out,
         interval_words="; ".join(part for part in (words, release.how.uncovered) if part),
         loss=str(release.loss),
