@@ -61,7 +61,7 @@ def test_threads_share_it() -> None:
 
 
 def test_values_that_are_equal_and_not_the_same_have_other_keys() -> None:
-    values = [1, 1.0, True, Decimal(1), "1", b"1", None, [1], (1,), {"a": 1}, {"b": 1}, 0.0, -0.0]
+    values = [1, 1.0, True, Decimal(1), Decimal("1.0"), "1", b"1", None, [1], (1,), {"a": 1}, {"b": 1}, 0.0, -0.0]
     keys = [exactly(value) for value in values]
     assert len(set(keys)) == len(values)
     assert exactly([1, {"a": [2]}]) == exactly([1, {"a": [2]}])

@@ -56,7 +56,8 @@ class Call:
 
     async def _in(self, pool: Pool, act: Callable[[Person], Made]) -> Made:
         try:
-            return await asyncio.wait_for(pool.run(lambda: act(self._known())), self.running.settings.patience)
+            async with asyncio.timeout(self.running.settings.patience):
+                return await pool.run(lambda: act(self._known()))
         except TimeoutError:
             pass
         raise Refused(504, "This took too long. If it costs something it is paid: ask the same again for its answer.")

@@ -160,7 +160,8 @@ def _limited(receive: Receive, limit: int) -> Receive:
         if whole:  # what comes now is that whoever asked has left
             return await receive()
         try:
-            message = await asyncio.wait_for(receive(), SLOWEST)
+            async with asyncio.timeout(SLOWEST):
+                message = await receive()
         except TimeoutError:
             raise HTTPException(408) from None
         if message["type"] == "http.request":

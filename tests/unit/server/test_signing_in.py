@@ -78,6 +78,12 @@ def test_forms_of_other_sites_are_refused(world: World, headers: dict[str, str])
     assert sign_in(world, PASSWORD).status_code == 401, "a refused form has changed something"
 
 
+def test_a_form_of_ours_may_name_no_origin(world: World) -> None:
+    assert welcome(world, headers={"origin": "null", "sec-fetch-site": "same-origin"}).status_code == 303
+    assert welcome(world, headers={"sec-fetch-site": "same-origin"}).status_code == 303
+    assert welcome(world, headers={"origin": "null", "sec-fetch-site": "cross-site"}).status_code == 403
+
+
 def test_a_visit_takes_the_token_of_its_own_forms(world: World) -> None:
     name, secret = cookie_of(welcome(world))
     other = cookie_of(welcome(world, "ben"))[1]

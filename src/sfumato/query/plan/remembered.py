@@ -5,9 +5,11 @@ Everything here follows from public facts and from what was asked. Nothing is fr
 
 from __future__ import annotations
 
+import datetime
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from decimal import Decimal
 from typing import TYPE_CHECKING, Generic, TypeVar, final
 
 if TYPE_CHECKING:
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 REMEMBERED = 256
 """How many questions are kept read, settled, planned and explained."""
+
+BY_VALUE = frozenset({str, bytes, int, bool, type(None)})
+BY_WORDS = frozenset({float, Decimal, datetime.date, datetime.datetime, datetime.time, datetime.timedelta})
+"""Types of values that are equal and not the same: 1.0 and 1.00, one moment in two time zones."""
 
 Made = TypeVar("Made")
 
@@ -59,14 +65,12 @@ class Worked:
 
 
 def exactly(value: object) -> Hashable | None:
-    """A key for a plain value that tells 1 from 1.0 and from true; None where there is none."""
+    """A key for a plain value that tells 1 from 1.0, from 1.00 and from true; None where there is none."""
     if isinstance(value, list | tuple):
         parts = [exactly(part) for part in value]
         return None if any(part is None for part in parts) else (type(value).__name__, *parts)
     if isinstance(value, dict):
         return exactly([(name, value[name]) for name in value])
-    try:
-        hash(value)
-    except TypeError:
-        return None
-    return type(value), repr(value) if isinstance(value, float) else value
+    if type(value) in BY_VALUE:
+        return type(value), value
+    return (type(value), repr(value)) if type(value) in BY_WORDS else None
