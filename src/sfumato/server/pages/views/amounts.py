@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import ROUND_FLOOR
 from fractions import Fraction
 from typing import final
 
 from sfumato.accounting.losses.concentrated import GDP
 from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure
 from sfumato.errors import BadArgument, SfumatoError
-from sfumato.exact import up
+from sfumato.exact import decimal_of, rational_up, up
 from sfumato.ledger.accounts import Account
 from sfumato.service.asking import loss_from
 
@@ -26,6 +27,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 """The fields of each kind; ``any`` where nobody has said which kind the limit is."""
 
 LONGEST = 60
+DIGITS = 2
 WIDEST = 1000
 """How much more the upper end of a slider is than its lower one."""
 
@@ -70,14 +72,15 @@ def gauge_of_account(account: Account, left: Loss | None = None) -> Gauge:
 
 
 def part_of(loss: Loss, limit: Loss) -> float | None:
-    """How large a part of a limit a loss is, between 0 and 1, to be drawn; None of kinds that cannot be compared."""
+    """How large a part of a limit a loss is, between 0 and 1, to be drawn; None of kinds that cannot be compared.
+
+    Of (ε, δ) the part of ε is drawn; what is left of δ is said beside it.
+    """
     match loss, limit:
         case Pure() | Approx(), Pure() | Approx():
-            parts = [_ratio(loss.epsilon, limit.epsilon)]
-            if isinstance(loss, Approx) and isinstance(limit, Approx) and limit.delta:
-                parts.append(_ratio(loss.delta, limit.delta))
-                return max(parts) if loss.epsilon else parts[1]
-            return parts[0]
+            if limit.epsilon == 0 and isinstance(loss, Approx) and isinstance(limit, Approx):
+                return _ratio(loss.delta, limit.delta)
+            return _ratio(loss.epsilon, limit.epsilon)
         case ZCDP(), ZCDP():
             return _ratio(loss.rho, limit.rho)
         case GDP(), GDP():
@@ -155,7 +158,40 @@ class Slider:
 
 
 def slider_of(left: Loss | None) -> Slider | None:
-    """The slider up to all that is left; None where nothing is, or no number says how much."""
+    """The slider up to what is left, in the few digits that sliders write; None where nothing is, or no number says."""
+    match left:
+        case Pure() | Approx():
+            name, most = "epsilon", left.epsilon
+        case ZCDP():
+            name, most = "rho", left.rho
+        case GDP():
+            name, most = "mu", rational_up(left.mu)
+        case _:
+            return None
+    if not 0 < most < math.inf:
+        return None
+    end = float(decimal_of(Fraction(most), DIGITS, ROUND_FLOOR))
+    return Slider(name, f"{end / WIDEST:.{DIGITS}g}", f"{end:.{DIGITS}g}")
+
+
+def suggested(left: Loss | None) -> dict[str, str]:
+    """A first loss for a form: about a tenth of what is left, in one digit."""
+    slider = slider_of(left)
+    return {} if slider is None else {slider.name: f"{float(slider.most) / 10:.1g}"}
+
+
+@final
+@dataclass(frozen=True)
+class Slider:
+    """A slider of a loss on a logarithmic scale: which field it writes into, and its ends."""
+
+    name: str
+    least: str
+    most: str
+
+
+def slider_of(left: Loss | None) -> Slider | None:
+    """The slider up to what is left, in the few digits that sliders write; None where nothing is, or no number says."""
     match left:
         case Pure() | Approx():
             name, most = "epsilon", up(left.epsilon)

@@ -11,7 +11,7 @@ from sfumato.server.pages.shell import Link, address_of
 from sfumato.server.pages.views.amounts import Gauge, LossForm, gauge_of, part_of
 from sfumato.service.limits import Line
 
-LEGEND = "Dark is spent; light is set aside for shares and not spent yet; the rest is free."
+LEGEND = "The strong colour is spent, the faint one set aside for shares and not spent yet; the rest is free."
 
 
 @final
