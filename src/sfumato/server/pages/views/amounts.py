@@ -172,35 +172,3 @@ def slider_of(left: Loss | None) -> Slider | None:
         return None
     end = float(decimal_of(Fraction(most), DIGITS, ROUND_FLOOR))
     return Slider(name, f"{end / WIDEST:.{DIGITS}g}", f"{end:.{DIGITS}g}")
-
-
-def suggested(left: Loss | None) -> dict[str, str]:
-    """A first loss for a form: about a tenth of what is left, in one digit."""
-    slider = slider_of(left)
-    return {} if slider is None else {slider.name: f"{float(slider.most) / 10:.1g}"}
-
-
-@final
-@dataclass(frozen=True)
-class Slider:
-    """A slider of a loss on a logarithmic scale: which field it writes into, and its ends."""
-
-    name: str
-    least: str
-    most: str
-
-
-def slider_of(left: Loss | None) -> Slider | None:
-    """The slider up to what is left, in the few digits that sliders write; None where nothing is, or no number says."""
-    match left:
-        case Pure() | Approx():
-            name, most = "epsilon", up(left.epsilon)
-        case ZCDP():
-            name, most = "rho", up(left.rho)
-        case GDP():
-            name, most = "mu", up(left.mu)
-        case _:
-            return None
-    if not 0 < most < math.inf:
-        return None
-    return Slider(name, f"{most / WIDEST:.2g}", f"{float(Fraction(f'{most:.6g}')):.6g}")
