@@ -49,7 +49,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("attacks",),
     ("service",),
     ("demo",),
-    ("server", "cli"),
+    ("server",),
+    ("cli",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
@@ -135,6 +136,8 @@ NAMED_BESIDE: dict[tuple[str, str], str] = {
     ("cli/local.py", "duckdb"): "the collector's file",
     ("ledger", "postgres"): "a store of ledgers",
     ("cli/ledger.py", "postgres"): "the address of a ledger",
+    ("cli/serve.py", "postgres"): "what several workers need, and a port",
+    ("server/ports.py", "postgres"): "a port that speaks its protocol",
     ("service/places.py", "postgres"): "the addresses of servers that data may come from",
     ("service/settings.py", "postgres"): "the address of a ledger",
     ("cli/query.py", "postgres"): "the address of a ledger",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, final
 
 from fastapi import Header, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -39,6 +39,9 @@ Cursor: TypeAlias = Annotated[
 Many: TypeAlias = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
 
 
+Stated: TypeAlias = Annotated[Number | None, Field(default=None)]
+
+
 class Taken(BaseModel):
     """Something that comes in: nothing but what is named here, and nothing that is turned into something else."""
 
@@ -54,10 +57,10 @@ class Given(BaseModel):
 class LossBody(Taken):
     """A loss by its numbers: epsilon, epsilon and delta, rho, or mu."""
 
-    epsilon: Number | None = None
-    delta: Number | None = None
-    rho: Number | None = None
-    mu: Number | None = None
+    epsilon: Stated
+    delta: Stated
+    rho: Stated
+    mu: Stated
 
 
 class KeyRows(Taken):
@@ -67,6 +70,7 @@ class KeyRows(Taken):
     rows: Annotated[list[list[Scalar]], Field(max_length=100_000)]
 
 
+@final
 class QuestionBody(LossBody):
     """A question in SQL, and what is said besides it: what to pay or how near to come, bounds on each unit, keys."""
 
@@ -160,6 +164,7 @@ class DataSetGiven(Given):
     may: list[str]
 
 
+@final
 class RegisterBody(Taken):
     """Data to be registered: where it is, its codebook (as data, or as a text in YAML), its limit, its version."""
 
@@ -195,6 +200,7 @@ class RequestBody(LossBody):
     purpose: Words
 
 
+@final
 class DecisionBody(Taken):
     """A decision on a request, and why; ``until`` is when the share ends (ISO 8601, with its time zone)."""
 
@@ -203,6 +209,7 @@ class DecisionBody(Taken):
     until: Annotated[str, Field(max_length=40)] | None = None
 
 
+@final
 class ShareBody(LossBody):
     """A share that is opened without a request, and why."""
 
@@ -218,12 +225,14 @@ class PolicyBody(Taken):
     reason: Words
 
 
+@final
 class ChecklistBody(Taken):
     """Which items of the checklist are mandatory; left out, those that are by default."""
 
     mandatory: Annotated[list[Named], Field(max_length=100)] | None = None
 
 
+@final
 class ItemBody(Taken):
     """What is said of an item: the evidence that settles it, or why it is open again, or who looks after it."""
 
@@ -232,6 +241,7 @@ class ItemBody(Taken):
     owner: Named | None = None
 
 
+@final
 class ReceiptBody(Taken):
     """A receipt that was kept elsewhere."""
 
@@ -241,6 +251,7 @@ class ReceiptBody(Taken):
     time: Annotated[str, Field(max_length=60)] = ""
 
 
+@final
 class VerifyBody(Taken):
     """Receipts that must be in the book as they were, and the public key that its checkpoints must bear."""
 
@@ -248,6 +259,7 @@ class VerifyBody(Taken):
     signer: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
 
 
+@final
 class GrantBody(Taken):
     """What somebody is, for a data set or for all of them (*)."""
 

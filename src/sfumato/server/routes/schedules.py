@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, final
 
 from fastapi import APIRouter, Path
 from pydantic import Field
@@ -21,6 +21,7 @@ Name = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$", description="
 Event = Literal["share granted", "share declined", "limit low", "release published"]
 
 
+@final
 class ScheduleBody(Taken):
     """A question that is asked again, when, and what becomes of times at which the service did not run."""
 

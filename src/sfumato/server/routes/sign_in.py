@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, final
 
 from fastapi import APIRouter
 from pydantic import Field
@@ -28,6 +28,7 @@ SIGNED_IN = timedelta(hours=1)
 """How long a token for a password is good: it is good for everything, also to draw others."""
 
 
+@final
 class TokenBody(Taken):
     """What a token is called, for how long it is good, and for what alone (else for all that you may do)."""
 
