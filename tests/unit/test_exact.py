@@ -110,6 +110,15 @@ def test_roots_compare_like_their_squares(a: Fraction, b: Fraction) -> None:
     assert squared(root(a) / b) == a / b**2
 
 
+@pytest.mark.parametrize(
+    "huge",
+    ["1e999999999", "1E-1_000_000", "-3e+123456", "1e\uff19\uff19\uff19\uff19\uff19\uff19\uff19", Decimal("1e-999999")],
+)
+def test_few_letters_that_stand_for_endless_digits_are_refused_at_once(huge: str | Decimal) -> None:
+    with pytest.raises(BadArgument, match="no exponent of five digits"):
+        rational(huge)
+
+
 def test_roots_of_squares_are_rational() -> None:
     assert root(Fraction(9, 4)) == Fraction(3, 2) and isinstance(root(2), Root)
     assert repr(root(2)) == "√2" and Fraction(float(root(2))) ** 2 >= 2

@@ -107,6 +107,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "torch": frozenset({"train", "synth"}),
     "fastapi": frozenset({"server"}),
     "jinja2": frozenset({"server"}),
+    "markupsafe": frozenset({"server"}),  # what is escaped already
     "starlette": frozenset({"server"}),
     "uvicorn": frozenset({"server", "cli"}),
     "transformers": frozenset({"train"}),  # loaded by who asks for its trainer

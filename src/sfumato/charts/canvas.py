@@ -189,7 +189,12 @@ def save(chart: Chart, path: str | Path) -> Path:
 
 def drawing(chart: Chart) -> str:
     """Renders a chart as SVG, to stand inside a page."""
-    svg: str = _converter().vegalite_to_svg(chart.to_dict())
+    return drawing_of(chart.to_dict())
+
+
+def drawing_of(specification: Mapping[str, Any]) -> str:
+    """Renders the Vega-Lite of a chart as SVG."""
+    svg: str = _converter().vegalite_to_svg(specification)
     return svg
 
 

@@ -20,7 +20,7 @@ from sfumato.service.charge_keys import ASKED, charge_key_of
 from sfumato.service.explaining import explained_to
 from sfumato.service.house import House
 from sfumato.service.meanings import Meaning, meaning_of
-from sfumato.service.pages import Page, checked_after
+from sfumato.service.pages import Page, checked_after, checked_many
 from sfumato.service.people import Person
 from sfumato.service.policies import needed_for
 from sfumato.service.publications import readable
@@ -97,6 +97,12 @@ class Analysts:
         person.need(Action.SEE_OWN_ANSWERS, data_set)
         charges = self.house.shelf.charges(is_of(person.name, data_set))
         return Page.of(lines(self.house.shelf, charges, checked_after(after)), many)
+
+    def latest(self, person: Person, data_set: str, *, many: int = 8) -> list[AnswerLine]:
+        """The latest answers to somebody's own questions, the last one first."""
+        person.need(Action.SEE_OWN_ANSWERS, data_set)
+        charges = self.house.shelf.charges(is_of(person.name, data_set))[-checked_many(many) :]
+        return list(lines(self.house.shelf, reversed(charges), 0))
 
     def answer(self, person: Person, data_set: str, number: int) -> Release:
         """One answer by the number of the entry that paid for it: one's own, or one that is published."""

@@ -39,6 +39,7 @@ NEEDS: dict[str, Action] = {
     "Analysts.explain": A.EXPLAIN,
     "Analysts.ask": A.ASK,
     "Analysts.answers": A.SEE_OWN_ANSWERS,
+    "Analysts.latest": A.SEE_OWN_ANSWERS,
     "Analysts.answer": A.SEE_OWN_ANSWERS,
     "Analysts.rendered": A.SEE_OWN_ANSWERS,
     "Analysts.request_share": A.REQUEST_SHARE,

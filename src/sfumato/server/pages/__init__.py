@@ -1,14 +1,28 @@
-"""Pages for people. `router` is what the app includes: routes that answer with HTML."""
+"""Pages for people. `router` is what the app includes: routes that answer with HTML.
+
+`pages.equip` gives an app what its pages share: templates, files and drawings, and the page that says what went wrong.
+"""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, FastAPI
 
+from sfumato.server.pages.desk import Studio
+from sfumato.server.pages.problems import problem_page
+from sfumato.server.pages.routes import administering, asking, auditing, curating, granting, scheduling, visiting
+
+KINDS = (visiting, asking, scheduling, granting, curating, auditing, administering)
+
 
 def router() -> APIRouter:
     """The routes of all pages."""
-    return APIRouter(include_in_schema=False)
+    routes = APIRouter(include_in_schema=False)
+    for kind in KINDS:
+        routes.include_router(kind.router())
+    return routes
 
 
 def equip(app: FastAPI) -> None:
-    """Gives an app what its pages share, once there are pages."""
+    """Gives an app what its pages share."""
+    app.state.studio = Studio.begin()
+    app.state.problem_page = problem_page
