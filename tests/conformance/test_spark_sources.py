@@ -101,14 +101,14 @@ def test_no_condition_is_handed_to_a_scan(files: Path, frame: bool, monkeypatch:
     """Spark's scans leave out parts of a file by what it states of their values. A frame's go by the user's session."""
     given = spark_session().read.parquet(str(files)) if frame else str(files)
     plans: list[str] = []
-    answered = SparkEngine._answered
+    answer = SparkEngine.answer
 
-    def look(self: SparkEngine, text: str, statement: Any) -> Any:
+    def look(self: SparkEngine, text: str, statement: Any, *, few: bool) -> Any:
         plans.append(self.session.sql(written_out(text, statement))._jdf.queryExecution().toString())
-        return answered(self, text, statement)
+        return answer(self, text, statement, few=few)
 
     with closing(opened_in_spark({"t": given}, {"t": TABLE})) as engine:
-        monkeypatch.setattr(SparkEngine, "_answered", look)
+        monkeypatch.setattr(SparkEngine, "answer", look)
         assert counted(engine, ABOVE) == [1, 1]  # of 9; NaN is missing
     assert "FileScan parquet" in plans[0]
     assert "PushedFilters: []" in plans[0]
