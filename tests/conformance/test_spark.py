@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from decimal import Decimal
 from typing import Any
@@ -41,7 +41,7 @@ B, I, F, T, D, M = Kind.BOOL, Kind.INT, Kind.FLOAT, Kind.TEXT, Kind.DATE, Kind.T
 TOGETHER = 40
 """So many operations are asked for in one statement."""
 
-PART = pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.nightly) for part in range(1, 12))])
+PART = pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.nightly) for part in range(1, 20))])
 
 
 @pytest.fixture(scope="module")
@@ -59,13 +59,25 @@ CASES = [
     *((operator, list(operands), constants, expected) for operator, operands, constants, expected in CONSTANTS),
 ]
 ABLE = [case for case in CASES if case[0] not in LACKS]
+LAST = list({case[0]: case for case in ABLE}.values())
+"""One case of each operator."""
 
 
-@pytest.mark.parametrize("start", range(0, len(ABLE), TOGETHER))
+@pytest.mark.parametrize("start", range(0, len(LAST), TOGETHER))
 def test_operators_give_what_the_page_says(engine: Engine, start: int) -> None:
+    asked_at_once(engine, LAST[start : start + TOGETHER])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("start", range(0, len(ABLE), TOGETHER))
+def test_operators_give_what_the_page_says_of_every_case(engine: Engine, start: int) -> None:
+    asked_at_once(engine, ABLE[start : start + TOGETHER])
+
+
+def asked_at_once(engine: Engine, cases: Sequence[tuple[str, Any, int, Value]]) -> None:
+    """Asks for several operations in one statement."""
     made: list[Expression] = []
     leaves: dict[tuple[Kind, str], tuple[Column, tuple[Value, ...]]] = {}
-    cases = ABLE[start : start + TOGETHER]
     for operator, operands, constants, _ in cases:
         first = len(operands) - constants
         parts: list[Expression] = [Literal(value, kind) for kind, value in operands]
@@ -115,7 +127,7 @@ WORDS = {I: "int", F: "float", B: "bool", D: "date", M: "time"}
 
 @PART
 def test_cells_agree(part: int) -> None:
-    for seed in range(part * 8, part * 8 + 8):
+    for seed in range(part * 5, part * 5 + 5):
         choices = Seeded(40_000 + seed)
         here = world(choices)
         asked = cells(choices, here)
@@ -124,7 +136,7 @@ def test_cells_agree(part: int) -> None:
 
 @PART
 def test_neighbours_move_numbers_no_further_than_declared(part: int) -> None:
-    for seed in range(part * 3, part * 3 + 3):
+    for seed in range(part * 2, part * 2 + 2):
         choices = Seeded(500_000 + seed)
         stays_close(choices, nasty_case(choices), computed, most=1)
 
@@ -149,7 +161,7 @@ def numbers(engine: Engine, asked: Cells) -> dict[Any, tuple[int, ...]]:
 
 
 def test_a_person_in_all_groups_with_very_many_rows_counts_as_any_other() -> None:
-    crowd(1_000_000)
+    crowd(200_000)
 
 
 @pytest.mark.nightly

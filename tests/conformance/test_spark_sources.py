@@ -13,7 +13,9 @@ import pytest
 from tests.examples.spark import opened_in_spark, spark_session
 
 import sfumato as sf
-from sfumato.query.engines.spark.engine import BROKE_OFF, CHANGED, STOPPED, SparkEngine
+from sfumato.core.outages import Outage
+from sfumato.errors import RunFailed
+from sfumato.query.engines.spark.engine import BROKE_OFF, SparkEngine
 from sfumato.query.engines.spark.plans import refuse_unstable
 from sfumato.query.engines.spark.session import SETTINGS
 from sfumato.query.engines.spark.statements import written_out
@@ -101,14 +103,14 @@ def test_no_condition_is_handed_to_a_scan(files: Path, frame: bool, monkeypatch:
     """Spark's scans leave out parts of a file by what it states of their values. A frame's go by the user's session."""
     given = spark_session().read.parquet(str(files)) if frame else str(files)
     plans: list[str] = []
-    answered = SparkEngine._answered
+    answer = SparkEngine.answer
 
-    def look(self: SparkEngine, text: str, statement: Any) -> Any:
+    def look(self: SparkEngine, text: str, statement: Any, *, few: bool) -> Any:
         plans.append(self.session.sql(written_out(text, statement))._jdf.queryExecution().toString())
-        return answered(self, text, statement)
+        return answer(self, text, statement, few=few)
 
     with closing(opened_in_spark({"t": given}, {"t": TABLE})) as engine:
-        monkeypatch.setattr(SparkEngine, "_answered", look)
+        monkeypatch.setattr(SparkEngine, "answer", look)
         assert counted(engine, ABOVE) == [1, 1]  # of 9; NaN is missing
     assert "FileScan parquet" in plans[0]
     assert "PushedFilters: []" in plans[0]
@@ -136,9 +138,9 @@ def test_files_that_change_or_break_are_told_in_our_words(files: Path) -> None:
     with closing(opened_in_spark({"t": str(files)}, {"t": TABLE})) as engine:
         with engine.at_once():
             assert counted(engine) == [6, 4]
-        with pytest.raises(RuntimeError) as told, engine.at_once():
+        with pytest.raises(RunFailed) as changed, engine.at_once():
             pq.write_table(pa.table({"user": [1], "x": [77.125]}), files / "1.parquet")
-        assert str(told.value) == CHANGED
+        assert changed.value.outage is Outage.CHANGED
         (files / "1.parquet").write_bytes(b"PAR1 77.125 PAR1")
         with pytest.raises(RuntimeError) as told:
             counted(engine)
@@ -201,7 +203,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from tests.conformance.test_spark_sources import EVERY, TABLE, counted
 from sfumato.errors import BadArgument
-from sfumato.query.engines.spark.engine import STOPPED
+from sfumato.core.outages import Outage
+from sfumato.errors import RunFailed
 from sfumato.query.engines.spark.sources import open_source
 settings = {"spark.ui.enabled": "false", "spark.driver.memory": "1g", "spark.log.level": "OFF"}
 catalog = SimpleNamespace(tables={"t": TABLE})
@@ -214,8 +217,8 @@ assert counted(engine) == [6, 4]
 session.stop()
 try:
     counted(engine)
-except RuntimeError as told:
-    assert str(told) == STOPPED
+except RunFailed as told:
+    assert told.outage is Outage.LOST
     print("done")
 """,
     "connected": f"""{BEGIN}
@@ -238,4 +241,3 @@ session.stop()
 print("done")
 """,
 }
-assert STOPPED

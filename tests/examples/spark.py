@@ -44,6 +44,8 @@ def opened_in_spark(data: Mapping[str, Any], tables: Mapping[str, Scan]) -> Spar
 
 
 SETTINGS = {
+    # Nothing here runs long enough for the better of the two compilers, which would take most of the time.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
     "spark.driver.memory": "1g",
     "spark.log.level": "OFF",
     "spark.sql.codegen.comments": "false",

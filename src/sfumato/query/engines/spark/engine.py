@@ -10,7 +10,9 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from sfumato.core.outages import Outage
 from sfumato.entropy import system
+from sfumato.errors import RunFailed
 from sfumato.query.engines.protocol import Finish
 from sfumato.query.engines.spark.dialect import LACKS, SPARK
 from sfumato.query.engines.spark.quiet import quietly
@@ -31,14 +33,7 @@ VERSION_DIGITS = 32
 """The number of hexadecimal digits that name a version of data."""
 
 BROKE_OFF = "Spark broke off. Why is not shown: it could tell something about the data."
-STOPPED = (
-    "Spark's session has been stopped, or its server cannot be reached. What was charged is in the book: open the data "
-    "again in a running session, and ask with the same key, which costs nothing more."
-)
-CHANGED = (
-    "the files or tables were written to while the question was asked, so that its numbers would not be of the same "
-    "rows. Open the data again, and ask once more."
-)
+STOPPED = "Spark's session has been stopped, or its server cannot be reached: open the data again in a running session."
 
 FOLDING = ("PropagateEmptyRelation", "ConvertToLocalRelation")
 """Steps of the optimiser that would make nothing of a statement about no rows."""
@@ -82,6 +77,7 @@ class SparkEngine(SQLEngine):
     ) -> None:
         self._session, self._tables, self._marks = session, dict(tables), marks
         self._known, self._planned = dict(tables if known is None else known), planned
+        self._reaches = known is None and not planned  # the planner's half charges nothing
         self._opened = dict(marks())
 
     @property
@@ -121,7 +117,13 @@ class SparkEngine(SQLEngine):
         with quietly() as failed:
             if dict(self._marks()) == self._opened:
                 return
-        raise RuntimeError((STOPPED if stopped(self._session) else BROKE_OFF) if failed else CHANGED)
+        raise self._broken() if failed else RunFailed("Spark", Outage.CHANGED)
+
+    def _broken(self) -> RuntimeError:
+        """What to raise where Spark broke off. Of why, no more is told than that there is no session any more."""
+        if not stopped(self._session):
+            return RuntimeError(BROKE_OFF)
+        return RunFailed("Spark", Outage.LOST) if self._reaches else RuntimeError(STOPPED)
 
     def fingerprints(self, key: bytes) -> Mapping[str, str]:
         digests = {name: hmac.new(key, mark, digestmod="sha256") for name, mark in self._opened.items()}
@@ -143,14 +145,14 @@ class SparkEngine(SQLEngine):
                 frame._jdf.queryExecution().executedPlan()
                 return Planned()
             return ArrowColumns(in_order(frame.toArrow(), order))
-        raise RuntimeError(STOPPED if stopped(self._session) else BROKE_OFF)
+        raise self._broken()
 
     def spread(self, cells: Cells, finish: Finish, writer: TableWriter, staged: str) -> int:
         if not isinstance(writer, SparkTables):
             return super().spread(cells, finish, writer, staged)
         with quietly(), self.framed(cells) as frame:
             return writer.keep_frame(spread_over(frame, cells, finish), staged)
-        raise RuntimeError(STOPPED if stopped(self._session) else BROKE_OFF)
+        raise self._broken()
 
     @contextmanager
     def framed(self, cells: Cells) -> Iterator[Any]:
