@@ -108,6 +108,9 @@ def come_in(stage: Stage, page: Page, who: str) -> None:
     """From a one-time link to the home page."""
     stage.go(page, f"/welcome?link={stage.world.link(who)}")
     page.get_by_label("New password").fill(PASSWORD)
+    page.get_by_label("The same again").fill(f"{PASSWORD}?")
+    page.get_by_role("button", name="Set it and sign in").click()
+    assert page.evaluate("document.querySelector('[name=again]').validationMessage") == "The two passwords differ."
     page.get_by_label("The same again").fill(PASSWORD)
     page.get_by_role("button", name="Set it and sign in").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Hello, {who}")

@@ -35,3 +35,10 @@ for (const button of document.querySelectorAll("button[data-copies]")) {
     }
   });
 }
+
+for (const again of document.querySelectorAll("input[name=again]")) {
+  const first = again.form.elements.password;
+  const compare = () => again.setCustomValidity(again.value === first.value ? "" : "The two passwords differ.");
+  again.addEventListener("input", compare);
+  first.addEventListener("input", compare);
+}
