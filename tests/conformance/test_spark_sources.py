@@ -191,7 +191,7 @@ def test_sessions_of_their_own(way: str, files: Path) -> None:
     """A session that is stopped, and one of Spark Connect: each in a process of its own."""
     spark_session()
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", SCRIPTS[way], str(files)], capture_output=True, text=True
+        [sys.executable, "-W", "ignore", "-c", SCRIPTS[way], str(files)], capture_output=True, text=True, timeout=600
     )
     assert done.stdout.splitlines()[-1:] == ["done"], done.stderr
 

@@ -151,7 +151,7 @@ def test_all_engines_agree(part: int) -> None:
         faults = judged(case, quick if part == 0 and seed >= FEW else computing)
         assert not faults, "\n".join([f"seed {seed} of part {part}: {case.cells}", *faults])
         whole += nothing_is_cut(case)
-    assert 0 < whole < 10
+    assert whole and (part or whole < 10)  # by chance, nothing is cut in some of the other parts
 
 
 @pytest.mark.parametrize("wrong", [HalvesAway, RowsNotBounded, GroupsNotBounded], ids=lambda wrong: wrong.__name__)

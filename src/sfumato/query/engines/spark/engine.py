@@ -16,7 +16,7 @@ from sfumato.errors import RunFailed
 from sfumato.query.engines.protocol import Finish
 from sfumato.query.engines.spark.dialect import LACKS, SPARK
 from sfumato.query.engines.spark.quiet import quietly
-from sfumato.query.engines.spark.session import OPTIMIZER, SETTINGS, is_remote, own_session
+from sfumato.query.engines.spark.session import OPTIMIZER, SETTINGS, is_remote, own_session, released
 from sfumato.query.engines.spark.spreading import spread_over
 from sfumato.query.engines.spark.statements import INLINE, with_lists, without_order, written_out
 from sfumato.query.engines.spark.tables import SparkTables
@@ -133,10 +133,11 @@ class SparkEngine(SQLEngine):
         if vars(self).get("empty", self) is not self:
             self.empty.close()
         with quietly():
-            for table in self._tables.values():
-                self._session.catalog.dropTempView(table.name)
             if is_remote(self._session):
-                self._session.stop()
+                released(self._session)
+            else:
+                for table in self._tables.values():
+                    self._session.catalog.dropTempView(table.name)
 
     def answer(self, text: str, statement: Statement, *, few: bool) -> Answer:
         text, order = without_order(text)
