@@ -17,7 +17,7 @@ import pytest
 from tests.examples.real_tables import STRANGERS
 from tests.examples.spark import opened_in_spark, spark_session
 from tests.fuzz.plans import as_declared
-from tests.fuzz.test_real_tables import asked, cut, run_all, without
+from tests.fuzz.strangers import asked, cut, run_all, without
 from tests.reference.duck import answers
 
 import sfumato as sf

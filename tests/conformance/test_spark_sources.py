@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.examples.spark import opened_in_spark, spark_session
+from tests.examples.spark_rows import TABLE, X, counted
 
 import sfumato as sf
 from sfumato.core.outages import Outage
@@ -19,21 +20,15 @@ from sfumato.query.engines.spark.engine import BROKE_OFF, SparkEngine
 from sfumato.query.engines.spark.plans import refuse_unstable
 from sfumato.query.engines.spark.session import SETTINGS
 from sfumato.query.engines.spark.statements import written_out
-from sfumato.query.nodes.expressions import Column
-from sfumato.query.nodes.facts import Facts
-from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.literals import literal
 from sfumato.query.nodes.operators import call
-from sfumato.query.nodes.relations import Owner, Scan, Where
+from sfumato.query.nodes.relations import Where
 from sfumato.query.plan.engine_plan import Bound, Cells, Rows, Units
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-USER, X = Column("user", Kind.INT, Facts(), "t.user", 0), Column("x", Kind.FLOAT, Facts(), "t.x")
-TABLE = Scan("t", (USER, X), Owner("user"))
 ABOVE = Cells(Where(TABLE, call("gt", X, literal(2.5))), (), (Rows(), Units()), Bound(None, 9))
-EVERY = Cells(TABLE, (), (Rows(), Units()), Bound(None, 9))
 
 UNSTABLE = {
     "rand": "SELECT user, rand() AS x FROM {}",
@@ -58,10 +53,6 @@ def files(tmp_path: Path) -> Path:
         table = pa.table({"user": [1, 2, 3 + place], "x": [0.5, float("nan"), 9.0 * place]})
         pq.write_table(table, folder / f"{place}.parquet", row_group_size=2)
     return folder
-
-
-def counted(engine: SparkEngine, asked: Cells = EVERY) -> list[int]:
-    return [int(one[0]) for one in engine.run(asked).numbers]
 
 
 def test_frames_that_may_have_other_rows_each_time_are_refused(files: Path) -> None:
@@ -201,7 +192,7 @@ import sys
 from types import SimpleNamespace
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
-from tests.conformance.test_spark_sources import EVERY, TABLE, counted
+from tests.examples.spark_rows import EVERY, TABLE, counted
 from sfumato.errors import BadArgument
 from sfumato.core.outages import Outage
 from sfumato.errors import RunFailed

@@ -4,52 +4,27 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
-from unittest import mock
 
-import pyarrow as pa
 import pytest
 from tests.examples.postgres_tables import open_in_postgres
-from tests.examples.real_tables import STRANGERS, Stranger
+from tests.examples.real_tables import STRANGERS
 from tests.fuzz.plans import as_declared
-from tests.fuzz.sources import KINDS, opened, parted
+from tests.fuzz.sources import KINDS, parted
+from tests.fuzz.strangers import asked, cut, run_all, without
 from tests.reference.duck import answers
 from tests.reference.interpreter import Answers
 
 import sfumato as sf
-from sfumato.query.engines.duckdb.engine import DuckDBEngine
 from sfumato.query.engines.needs import needs_of_cells
 from sfumato.query.engines.postgres.engine import LACKS
-from sfumato.query.nodes.catalog import Catalog
-from sfumato.query.plan.engine_plan import Bound, Cells
+from sfumato.query.plan.engine_plan import Bound
 
-NEXT_TO_NO_NOISE = 10**9
 SOME = 5
 """How many of the questions each kind of source is asked, others each."""
-
-
-@lru_cache(None)
-def asked(name: str) -> tuple[Catalog, dict[str, Any], list[Cells]]:
-    """The catalog of a table, the answer to every question about it, and the exact cells that were asked for."""
-    table, cells, run = STRANGERS[name], list[Cells](), DuckDBEngine.run
-
-    def watched(engine: DuckDBEngine, wanted: Cells) -> Any:
-        cells.append(wanted)
-        return run(engine, wanted)
-
-    data = sf.Dataset(table.table, **table.stated)
-    session = data.session(epsilon=10**12, ledger="memory:")
-    with mock.patch.object(DuckDBEngine, "run", watched):
-        found = {
-            question: session.sql(question, epsilon=NEXT_TO_NO_NOISE, **table.settings(question)).to_polars()
-            for question in table.questions
-        }
-    assert data.codebook is not None
-    return Catalog(data.codebook), found, cells
 
 
 def alike(found: Any, wanted: Any) -> bool:
@@ -82,25 +57,6 @@ def test_engines_give_the_same_cells_where_nothing_is_left_out(name: str) -> Non
     whole = [replace(one, bound=Bound()) for one in cells]
     found = run_all("Arrow, in Polars", name, table.table, catalog, whole)
     assert found == run_all("Arrow", name, table.table, catalog, whole)
-
-
-def without(table: Stranger, drawn: random.Random) -> pa.Table:
-    """A table that one unit has left."""
-    owners = [*range(len(table.table))] if isinstance(table.unit, sf.Unit) else table.table[table.unit].to_pylist()
-    gone = drawn.choice([owner for owner in owners if owner is not None])
-    return table.table.filter(pa.array([owner != gone for owner in owners]))
-
-
-def cut(cells: Cells, by_rows: bool) -> Cells:
-    """Keeps little of each unit; where rows are the units they have one each."""
-    bound = cells.bound
-    few = Bound(bound.groups and 2, bound.rows and 2, bound.cut)
-    return cells if by_rows else replace(cells, bound=few)
-
-
-def run_all(kind: str, name: str, held: pa.Table, catalog: Catalog, cells: Sequence[Cells]) -> list[Answers]:
-    with opened(KINDS[kind], {name: held}, catalog.tables) as engine:
-        return [answers(engine.run(one), one) for one in cells]
 
 
 @lru_cache(None)

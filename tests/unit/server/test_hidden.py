@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from tests.unit.server.test_rights import ROUTES, path_of
+from tests.examples.routes import ROUTES, path_of
 from tests.unit.server.world import COUNT, MARKER, PAGE, ROLES, World, world_in, write_visits
 
 from sfumato.server.problems import problem_of
