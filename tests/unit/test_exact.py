@@ -115,7 +115,7 @@ def test_roots_compare_like_their_squares(a: Fraction, b: Fraction) -> None:
     ["1e999999999", "1E-1_000_000", "-3e+123456", "1e\uff19\uff19\uff19\uff19\uff19\uff19\uff19", Decimal("1e-999999")],
 )
 def test_few_letters_that_stand_for_endless_digits_are_refused_at_once(huge: str | Decimal) -> None:
-    with pytest.raises(BadArgument, match="no exponent of five digits"):
+    with pytest.raises(BadArgument, match="must be a finite number"):
         rational(huge)
 
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, final
 
 from sfumato.errors import BadArgument, MissingExtra, UnknownFormat
 from sfumato.release.answer import Role
+from sfumato.release.record import Release
 
 if TYPE_CHECKING:
     import pyarrow.dataset
 
     from sfumato.plain import Plain
-    from sfumato.release.record import Release
 
 DOCUMENT = "_release.json"
 """What says of a folder which release it is. Readers of tables pass over names that begin so."""

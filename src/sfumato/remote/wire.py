@@ -7,6 +7,7 @@ from typing import Any
 from sfumato import errors
 from sfumato.accounting.codec import from_plain, to_plain
 from sfumato.accounting.losses.measures import Loss
+from sfumato.core.outages import Outage
 from sfumato.errors import SfumatoError, UnknownFormat
 from sfumato.exact import probability
 from sfumato.query.answer.explanation import Explanation
@@ -16,6 +17,9 @@ from sfumato.release.values import read_value, stored_value
 
 RELEASE = "application/vnd.sfumato.release+json"
 """The kind of content from which the very release is read back."""
+
+UNSAID = object()
+"""Stands for a fact of an error that has no form on the wire."""
 
 LISTS_OF_ROWS = ("tree", "noise", "errors", "others")
 
@@ -75,7 +79,8 @@ def explanation_from_plain(plain: Any) -> Explanation:
 
 def error_to_plain(error: SfumatoError) -> dict[str, Any]:
     """Writes the kind of an error and its facts, as far as JSON has a form for them."""
-    facts = {name: plain for name, value in vars(error).items() if (plain := _fact_to_plain(value)) is not None}
+    written = {name: _fact_to_plain(value) for name, value in vars(error).items()}
+    facts = {name: plain for name, plain in written.items() if plain is not UNSAID}
     return {"error": type(error).__name__, "facts": facts}
 
 
@@ -95,22 +100,26 @@ def error_from_plain(kind: object, facts: object, words: str) -> SfumatoError | 
 
 def _fact_to_plain(value: object) -> Any:
     match value:
-        case bool() | int() | float() | str():
+        case bool() | int() | float() | str() | None:
             return value
+        case Outage():
+            return {"outage": value.name}
         case Loss():
             return {"loss": to_plain(value)}
         case Release():
             try:
                 return {"release": release_to_plain(value)}
             except SfumatoError:
-                return None
-    return None
+                return UNSAID
+    return UNSAID
 
 
 def _fact_from_plain(value: object) -> Any:
     match value:
         case {"loss": plain}:
             return loss_from_plain(plain)
+        case {"outage": str(name)} if name in Outage.__members__:
+            return Outage[name]
         case {"release": plain}:
             return release_from_plain(plain)
     return value

@@ -13,6 +13,7 @@ from tests.unit.server.world import World, register, world_in
 
 import sfumato as sf
 from sfumato import errors
+from sfumato.core.outages import Outage
 from sfumato.remote import RemoteSession, connect
 from sfumato.remote.connection import Connection
 from sfumato.remote.wire import error_from_plain, error_to_plain
@@ -96,6 +97,7 @@ def test_refusals_are_the_same_errors(own: Live, there: RemoteSession) -> None:
         errors.NotAllowed("ada may not"),
         errors.BadArgument("x", "y", 3),
         errors.RunFailed("laplace"),
+        errors.RunFailed("laplace", Outage.LOST),
         errors.LedgerUnavailable("it is gone", certain=False),
         errors.QueryRefused("no"),
     ],

@@ -13,7 +13,7 @@ from sfumato.server.problems import Problem
 from sfumato.server.running import running_of
 from sfumato.server.signing_in import FORM_TOKEN, Visit, cookie_name, form_token
 
-SIGN_IN, WELCOME = "/sign-in", "/welcome"
+SIGN_IN, BY_PROXY, WELCOME = "/sign-in", "/sign-in/proxy", "/welcome"
 NOBODY = "Name and password do not fit together."
 ADVICE = {
     403: "Somebody who administers this service can say what you may do.",
@@ -28,7 +28,7 @@ ADVICE = {
 def problem_page(request: Request, problem: Problem) -> Response:
     """Answers with the page of a problem; who must sign in first is led to where they can."""
     path = request.url.path
-    if problem.status == 401 and path not in (SIGN_IN, WELCOME) and request.method in ("GET", "HEAD"):
+    if problem.status == 401 and path not in (SIGN_IN, BY_PROXY, WELCOME) and request.method in ("GET", "HEAD"):
         return RedirectResponse(sign_in_address(request), status_code=303)
     shell = _shell(request, _title(problem))
     template = "problem.html"
