@@ -651,6 +651,17 @@ def spend_alone(path: Path) -> int:
     return sum(int(register.admit(["ann"], sf.Pure(0.1), release=f"r{turn}").sum()) for turn in range(8))
 
 
+def begin_all(paths: list[Path]) -> int:
+    return sum(begun(path) is not None for path in paths)
+
+
+@pytest.mark.slow
+def test_processes_begin_one_register_at_once(tmp_path: Path) -> None:
+    """SQLite refuses at once where two turn on the write-ahead log of a new file."""
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        assert sum(pool.map(begin_all, [[tmp_path / f"{at}.db" for at in range(30)]] * 4)) == 120
+
+
 @pytest.mark.slow
 def test_processes_never_spend_more_than_the_limit(tmp_path: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(3) as pool:
