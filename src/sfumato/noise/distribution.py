@@ -98,7 +98,8 @@ class Noise(ABC):
         if distance <= 0:
             return arb(1)
         with precision(bits):
-            return self.upper_tail(distance, bits=bits) + self.cdf(-distance, bits=bits)
+            above = self.upper_tail(distance, bits=bits)
+            return 2 * above if self.symmetric else above + self.cdf(-distance, bits=bits)
 
     def quantile(self, p: Number) -> int:
         """The least z with P(Z <= z) >= p."""
@@ -111,10 +112,13 @@ class Noise(ABC):
         if high is not None and wanted == 1:
             return high
         # Whichever tail is small is compared: next to 1, probabilities that differ may agree to any number of bits.
+        rare = min(wanted, 1 - wanted)
+        near = self._near(2 * rare) if self.symmetric and 2 * rare < 1 else 0
         if 2 * wanted <= 1:
-            value = least(lambda place: at_least(lambda bits: self.cdf(place, bits=bits), wanted))
+            value = least(lambda place: at_least(lambda bits: self.cdf(place, bits=bits), wanted), near=-near)
         else:
-            value = least(lambda place: at_most(lambda bits: self.upper_tail(place + 1, bits=bits), 1 - wanted))
+            beyond = 1 - wanted
+            value = least(lambda place: at_most(lambda bits: self.upper_tail(place + 1, bits=bits), beyond), near=near)
         return value if low is None else max(value, low)
 
     def half_width(self, confidence: Number) -> int:

@@ -15,8 +15,8 @@ from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.answer.assemble import drawn_from
-from sfumato.query.answer.explain import explained, other_losses
-from sfumato.query.answer.explanation import Explanation
+from sfumato.query.answer.explain import expected, explained, other_losses
+from sfumato.query.answer.explanation import Expected, Explanation
 from sfumato.query.answer.normal_text import rows_text
 from sfumato.query.answer.working import public_answer
 from sfumato.query.build.settings import Settings
@@ -183,13 +183,19 @@ class Planner:
 
     def _explained(self, question: Question, settings: Settings, compiled: CompiledQuery) -> Explanation:
         """Explains a question that is planned, beside the same one at other prices."""
+        key = (compiled.finishing, self.kind, self._d_in, settings.confidence)
+        errors = self._worked.expected.get(key, lambda: self._expected(question, settings, compiled))
+        return explained(compiled, errors, d_in=self._d_in, confidence=settings.confidence)
+
+    def _expected(self, question: Question, settings: Settings, compiled: CompiledQuery) -> Expected:
+        """The errors to expect, at this price and at others."""
         sure, losses = settings.confidence, () if settings.loss is None else other_losses(settings.loss)
         plan = self._settle(question, settings)
         others = {label: price_question(plan, replace(settings, loss=loss), rehearsed=False) for label, loss in losses}
         try:
-            return explained(compiled, others, d_in=self._d_in, confidence=sure)
+            return expected(compiled, others, sure)
         except OverflowError:  # a quarter of the price buys noise beyond all numbers
-            return explained(compiled, {}, d_in=self._d_in, confidence=sure)
+            return expected(compiled, {}, sure)
 
     def _assumed(self, settings: Settings) -> Settings:
         """Settings with a price: a tenth of what is left, or of the limit, where they say none."""

@@ -31,6 +31,15 @@ Rows = tuple[tuple[str, ...], ...]
 
 @final
 @dataclass(frozen=True)
+class Expected:
+    """The ``errors`` to expect of each column, for groups of several sizes; and of each at ``others``, other prices."""
+
+    errors: Rows
+    others: Rows = ()
+
+
+@final
+@dataclass(frozen=True)
 class Explanation(Displayed):
     """What a question would cost and how it would be answered; nothing is spent. Printing shows text, notebooks HTML.
 

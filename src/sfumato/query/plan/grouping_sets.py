@@ -52,6 +52,13 @@ class Level:
         """The tallies to noise, in sets where one row moves only one tally: each set is priced as one."""
         return exclusive_sets(self.tallies)
 
+    @property
+    def finishing(self) -> tuple[Hashable, ...]:
+        """What is done with the numbers of its cells, whichever rows these are of."""
+        specials = tuple(run.special for run in self.runs)
+        cells = self.cells.keys, self.cells.tallies, self.cells.listed, self.cells.inner
+        return self.places, cells, self.tallies, self.chooser, self.summed, specials, self.standing
+
     def influence(self, tally: ExactAggregate) -> Influence:
         """How far one unit moves a tally here."""
         return influence(tally, self.placed.spread_of(tally))

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Generic, TypeVar, final
 
 if TYPE_CHECKING:
-    from sfumato.query.answer.explanation import Explanation
+    from sfumato.query.answer.explanation import Expected, Explanation
     from sfumato.query.plan.compiled_query import CompiledQuery
     from sfumato.query.plan.query_plan import QueryPlan
     from sfumato.query.sql.reading import Statement
@@ -34,17 +34,18 @@ class Remembered(Generic[Made]):
 
     def __init__(self, most: int) -> None:
         self._most, self._lock = most, threading.Lock()
-        self._kept: OrderedDict[Hashable, Made] = OrderedDict()
+        self._kept: OrderedDict[_Key, Made] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """What is kept under a key, or else what is made now; what cannot be made is not kept."""
+        once = _Key(key)
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
+            if once in self._kept:
+                self._kept.move_to_end(once)
+                return self._kept[once]
         made = make()
         with self._lock:
-            self._kept[key] = made
+            self._kept[once] = made
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
         return made
@@ -54,14 +55,36 @@ class Remembered(Generic[Made]):
 
 
 @final
+class _Key:
+    """A key whose hash is worked out once: questions are long."""
+
+    __slots__ = ("_hash", "key")
+
+    def __init__(self, key: Hashable) -> None:
+        self.key, self._hash = key, hash(key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self.key == other.key
+
+
+@final
 class Worked:
-    """What was read, settled, planned and explained on the tables of a data set."""
+    """What was read, settled, planned and explained on the tables of a data set.
+
+    ``finished`` are questions from which answers can be made, and ``expected`` how far off these are: of both all is
+    the key but which rows are asked about, so that other conditions need not be worked out anew.
+    """
 
     def __init__(self) -> None:
         self.read: Remembered[Statement] = Remembered(REMEMBERED)
         self.settled: Remembered[QueryPlan] = Remembered(REMEMBERED)
         self.planned: Remembered[CompiledQuery] = Remembered(REMEMBERED)
         self.explained: Remembered[Explanation] = Remembered(REMEMBERED)
+        self.finished: Remembered[None] = Remembered(REMEMBERED)
+        self.expected: Remembered[Expected] = Remembered(REMEMBERED)
 
 
 def exactly(value: object) -> Hashable | None:
