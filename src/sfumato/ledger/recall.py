@@ -50,10 +50,24 @@ def answer_to(store: Store, question: str) -> Answered | None:
     return None if row is None else Answered.read(row)
 
 
-def owing(transaction: Transaction, keys: Pen | Store, account: str, answer: Answered) -> list[str]:
-    """Names the accounts that must still pay before an account may see what another one was charged for."""
+def owing(transaction: Transaction, paid: Callable[[str], bool], account: str, answer: Answered) -> list[str]:
+    """Names the accounts that must still pay before an account may see what another one was charged for.
+
+    ``paid`` tells whether a key is in the book.
+    """
     uncounted = [one.name for one in transaction.payers(account) if not has_counted(one.name, answer.payer)]
-    return [name for name in uncounted if keys.by_key(shared_key(name, answer.charge)) is None]
+    return [name for name in uncounted if not paid(shared_key(name, answer.charge))]
+
+
+def known_answer(replica: Replica, store: Store, question: str) -> Answered | None:
+    """The stored release that answers a question; whoever looks at the book may ask."""
+    found = replica.answers.find(question, lambda: answer_to(store, question))
+    return found if isinstance(found, Answered) else None
+
+
+def paid_in(replica: Replica, store: Store) -> Callable[[str], bool]:
+    """Tells whether keys are in the book; whoever looks at it may ask."""
+    return lambda key: replica.answers.has_key(store, key)
 
 
 def recalled(
@@ -66,15 +80,15 @@ def recalled(
     check: Callable[[State, str], None] | None = None,
 ) -> Release | None:
     """The stored release that answers a question, once all that owe something for it have paid."""
-    answer = answer_to(store, question)
-    if answer is None:
-        return None
     with replica.looking() as transaction:
+        answer = known_answer(replica, store, question)
+        if answer is None:
+            return None
         if check is not None:
             check(transaction.state, account)
         if not answer.of(transaction[account]):
             return None
-        unpaid = owing(transaction, store, account, answer)
+        unpaid = owing(transaction, paid_in(replica, store), account, answer)
     if unpaid:
         _share(replica, store, account, answer, by)
     return answer.release
@@ -89,7 +103,7 @@ def _share(replica: Replica, store: Store, account: str, answer: Answered, by: s
     cost = read_cost(charge.body)
 
     def write(transaction: Transaction, pen: Pen) -> None:
-        unpaid = owing(transaction, pen, account, answer)
+        unpaid = owing(transaction, lambda key: pen.by_key(key) is not None, account, answer)
         transaction.share(unpaid, cost, {**said, "mark": replica.new_mark()})
 
     replica.append(write, by=by)

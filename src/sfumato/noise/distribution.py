@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
+from statistics import NormalDist
 
 import numpy as np
 from flint import arb
@@ -137,7 +138,7 @@ class Noise(ABC):
     def _near(self, missed: Fraction) -> int:
         """About the error bar, by secants of the tail's logarithm; it decides only where the search for it begins."""
         with precision(BITS):
-            wanted, width = ball(missed).log(), max(1, _whole(self.variance().sqrt()))
+            wanted, width = ball(missed).log(), max(1, _whole(self.variance().sqrt() * _deviations(missed)))
             places, depths = [0, width], [arb(0), self.tail(width + 1).log()]
             for _ in range(SECANTS):
                 if depths[0].overlaps(depths[1]) or abs(places[1] - places[0]) <= 1:
@@ -213,6 +214,11 @@ def at_least(value: Callable[[int], arb], bound: Fraction) -> bool:
 def at_most(value: Callable[[int], arb], bound: Fraction) -> bool:
     """Decides value <= bound with certainty, sharpening the ball as long as needed."""
     return at_least(lambda bits: -value(bits), -bound)
+
+
+def _deviations(missed: Fraction) -> int:
+    """How many standard deviations, about, Gaussian noise is within but for a chance of so much; at least 1."""
+    return max(1, round(-NormalDist().inv_cdf(max(float(missed) / 2, 1e-300))))
 
 
 def _whole(value: arb) -> int:

@@ -17,7 +17,7 @@ from sfumato.core.measurement import Measurement
 from sfumato.exact import digits_up, up
 from sfumato.query.answer.assemble import Drawn, finished
 from sfumato.query.answer.error_bars import laws_at, width_of
-from sfumato.query.answer.explanation import SIZES, Expected, Explanation, Rows
+from sfumato.query.answer.explanation import SIZES, Explanation, Rows
 from sfumato.query.answer.reconcile import Agreed, agreeing
 from sfumato.query.answer.spelled import end_text
 from sfumato.query.answer.words import expression_words, noise_words, tally_words
@@ -48,18 +48,22 @@ if TYPE_CHECKING:
     from sfumato.query.plan.compiled_query import CompiledQuery
 
 
-def expected(compiled: CompiledQuery, others: Mapping[str, CompiledQuery], confidence: Fraction) -> Expected:
-    """The errors to expect of a question, and of the same one at other prices; whichever rows it is about."""
-    return Expected(
-        tuple(_errors(compiled, SIZES, confidence)),
-        tuple(
-            (label, *(error for _, error in _errors(other, SIZES[-1:], confidence))) for label, other in others.items()
-        ),
+def expected(compiled: CompiledQuery, confidence: Fraction) -> Rows:
+    """The errors to expect of a question, column by column, in groups of several sizes, whichever rows it is about."""
+    return tuple(_errors(compiled, SIZES, confidence))
+
+
+def expected_at(others: Mapping[str, CompiledQuery], confidence: Fraction) -> Rows:
+    """The errors to expect of one question at several prices, price by price, in the largest of the groups."""
+    return tuple(
+        (label, *(error for _, error in _errors(other, SIZES[-1:], confidence))) for label, other in others.items()
     )
 
 
-def explained(compiled: CompiledQuery, errors: Expected, *, d_in: int, confidence: Fraction) -> Explanation:
-    """Explains a question that is ready to be asked."""
+def explained(
+    compiled: CompiledQuery, errors: Rows, others: Sequence[tuple[str, ...]], *, d_in: int, confidence: Fraction
+) -> Explanation:
+    """Explains a question that is ready to be asked, with the errors to expect, also at ``others``, other prices."""
     return Explanation(
         how=compiled.how,
         price=compiled.pricing.loss(d_in),
@@ -68,8 +72,8 @@ def explained(compiled: CompiledQuery, errors: Expected, *, d_in: int, confidenc
         tree=tuple(_tree(compiled)),
         bounds=tuple(dict.fromkeys((*_units(compiled), *_values(compiled)))),
         noise=tuple(_noise(compiled, confidence)),
-        errors=errors.errors,
-        others=errors.others,
+        errors=errors,
+        others=others,
     )
 
 
@@ -95,7 +99,7 @@ def explained_together(
 ) -> Explanation:
     """Explains finished answers and what is worked out from them; the second costs nothing."""
     parts = {
-        name: explained(one, expected(one, {}, confidence), d_in=d_in, confidence=confidence)
+        name: explained(one, expected(one, confidence), (), d_in=d_in, confidence=confidence)
         for name, one in compiled.items()
     }
     only = len(parts) == 1

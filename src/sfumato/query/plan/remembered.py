@@ -13,13 +13,16 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Generic, TypeVar, final
 
 if TYPE_CHECKING:
-    from sfumato.query.answer.explanation import Expected, Explanation
+    from sfumato.query.answer.explanation import Explanation, Rows
     from sfumato.query.plan.compiled_query import CompiledQuery
     from sfumato.query.plan.query_plan import QueryPlan
     from sfumato.query.sql.reading import Statement
 
 REMEMBERED = 256
 """How many questions are kept read, settled, planned and explained."""
+
+FORMS = 512
+"""How many forms of questions are kept, whichever rows they are about."""
 
 BY_VALUE = frozenset({str, bytes, int, bool, type(None)})
 BY_WORDS = frozenset({float, Decimal, datetime.date, datetime.datetime, datetime.time, datetime.timedelta})
@@ -74,8 +77,9 @@ class _Key:
 class Worked:
     """What was read, settled, planned and explained on the tables of a data set.
 
-    ``finished`` are questions from which answers can be made, and ``expected`` how far off these are: of both all is
-    the key but which rows are asked about, so that other conditions need not be worked out anew.
+    ``finished`` are questions from which answers can be made, and ``expected`` how far off these are, ``others`` also
+    at other prices: of all three everything is the key but which rows are asked about (`CompiledQuery.finishing`), so
+    that nothing need be worked out anew for another condition.
     """
 
     def __init__(self) -> None:
@@ -83,8 +87,9 @@ class Worked:
         self.settled: Remembered[QueryPlan] = Remembered(REMEMBERED)
         self.planned: Remembered[CompiledQuery] = Remembered(REMEMBERED)
         self.explained: Remembered[Explanation] = Remembered(REMEMBERED)
-        self.finished: Remembered[None] = Remembered(REMEMBERED)
-        self.expected: Remembered[Expected] = Remembered(REMEMBERED)
+        self.finished: Remembered[None] = Remembered(FORMS)
+        self.expected: Remembered[Rows] = Remembered(FORMS)
+        self.others: Remembered[Rows] = Remembered(FORMS)
 
 
 def exactly(value: object) -> Hashable | None:

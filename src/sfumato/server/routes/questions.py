@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter
@@ -12,12 +13,15 @@ from sfumato.query.answer.explanation import Explanation
 from sfumato.remote.wire import explanation_to_plain
 from sfumato.server.answering import form_asked, loss_said, release_written, written
 from sfumato.server.calling import Calling
-from sfumato.server.models import DataSetName, ExplanationGiven, Key, QuestionBody
+from sfumato.server.models import DataSetName, ExplainBody, ExplanationGiven, Key, QuestionBody
 from sfumato.server.openapi import RELEASE_FORMS, problems
 from sfumato.server.reading import StrictRoute
 from sfumato.server.routes.jobs import submitted
 from sfumato.service.analysts import Analysts
 from sfumato.service.asking import Asked
+from sfumato.service.people import Person
+
+ASKED = frozenset(QuestionBody.model_fields) - {"sql"}
 
 
 def router() -> APIRouter:
@@ -40,11 +44,18 @@ def router() -> APIRouter:
     return routes
 
 
-async def explain(call: Calling, data_set: DataSetName, body: QuestionBody) -> Response:
-    """Says what a question would cost, how near its answer would come, and whether it fits; spends nothing."""
-    asked = asked_in(body)
-    analysts = Analysts(call.house)
-    return written(await call.run(lambda person: explained(analysts.explain(person, data_set, asked))))
+async def explain(call: Calling, data_set: DataSetName, body: ExplainBody) -> Response:
+    """Says what a question would cost, how near its answer would come, and whether it fits; spends nothing.
+
+    How near it would come at other prices takes as long again, and is said where ``other_prices`` is.
+    """
+    asked, analysts = asked_in(body), Analysts(call.house)
+
+    def made(person: Person) -> dict[str, Any]:
+        explanation = analysts.explain(person, data_set, asked)
+        return explained(explanation if body.other_prices else replace(explanation, others=()))
+
+    return written(await call.run(made))
 
 
 async def ask(
@@ -67,7 +78,7 @@ def wants_job(request: Request) -> bool:
 
 def asked_in(body: QuestionBody) -> Asked:
     """The question in a body."""
-    said = {name: getattr(body, name) for name in body.model_fields_set if name != "sql"}
+    said = {name: getattr(body, name) for name in body.model_fields_set & ASKED}
     if said.get("keys") is not None and not isinstance(said["keys"], dict):
         said["keys"] = said["keys"].model_dump()
     return Asked.read(body.sql, said)
