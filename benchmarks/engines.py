@@ -24,7 +24,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from contenders.engines.cases import ENGINES, HUNDRED_MILLION, MEMORY
+from contenders.engines.cases import ENGINES, HUNDRED_MILLION, MEMORY, visits
 from contenders.engines.page import Cluster, filled, models, paper
 from contenders.engines.page import curves as curve_lines
 from contenders.engines.preparing import write_visits, write_wide
@@ -34,7 +34,7 @@ from side_by_side.contest import Contender, Contest, Facts, hold, ratios_line
 
 PARTS = ("hand", "peers", "linear", "groups", "curves")
 USUAL = PARTS[:-1]
-PEERS = {"tumult": ("Tumult", "engines/tumult.py"), "pipelinedp_spark": ("PipelineDP", "engines/pipelinedp_spark.py")}
+PEERS = {"tumult": ("Tumult", "query/tumult.py"), "pipelinedp_spark": ("PipelineDP", "engines/pipelinedp_spark.py")}
 OUT_OF_CORE = ("duckdb", "spark")
 ROUNDS, LONG_ROUNDS = 3, 1
 
@@ -62,7 +62,7 @@ def contenders(folder: Path, parts: list[str], engines: list[str]) -> list[Conte
         found += [timed(engine, folder, TEN_MILLION, ROUNDS, "ours", "hand") for engine in engines]
     if "peers" in parts and "spark" in engines:
         found += [timed("spark", folder, MILLION, ROUNDS, "ours")]
-        arguments = str(folder), MILLION.name
+        arguments = str(folder), MILLION.name, str(visits(folder, MILLION))
         found += [Contender(name, script, environment, arguments) for environment, (name, script) in PEERS.items()]
     if "linear" in parts:
         for engine in (one for one in OUT_OF_CORE if one in engines):
