@@ -10,14 +10,16 @@ PipelineDP on Spark over ours, for 10⁶ rows; the time that 10⁸ rows take wit
 
 `--part hand --part linear` measures these only; `--engine spark` on this engine only. `--part curves` times every
 engine over rows, groups and columns, fits the cost model of docs/scale.md, and is left out otherwise; with
-`--page docs/scale.md` it writes its tables there.
+`--page docs/scale.md` it writes its tables there. With `--folder` engines may be measured one after another.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +144,19 @@ def measured_curves(contest: Contest) -> dict[str, dict[Point, float]]:
     return {engine: points for engine, points in found.items() if points}
 
 
+def remembered(folder: Path, measured: dict[str, dict[Point, float]]) -> dict[str, dict[Point, float]]:
+    """Keeps what was just measured in the folder, and adds what other runs have kept there of other engines."""
+    for engine, curve in measured.items():
+        rows = [[*astuple(point), spent] for point, spent in curve.items()]
+        (folder / f"curves-{engine}.json").write_text(json.dumps(rows), encoding="utf-8")
+    kept = {engine: folder / f"curves-{engine}.json" for engine in ENGINES}
+    return {
+        engine: {Point(*row[:3]): row[3] for row in json.loads(place.read_text(encoding="utf-8"))}
+        for engine, place in kept.items()
+        if place.exists()
+    }
+
+
 def write_page(page: Path, measured: dict[str, dict[Point, float]]) -> None:
     """Writes the tables of the page; a cluster on paper has the costs of Spark, and stays as it is without them."""
     parts = {"curves": curve_lines(measured), "models": models(measured)}
@@ -186,9 +201,10 @@ def main() -> int:
         folder = chosen.folder or Path(scratch)
         prepare(folder, parts, engines)
         contest = hold(contenders(folder, parts, engines), console=console, label=label)
+        measured = remembered(folder, measured_curves(contest))
     console.print(times_table(contest))
     curves(contest, console)
-    if chosen.page is not None and (measured := measured_curves(contest)):
+    if chosen.page is not None and measured:
         write_page(chosen.page, measured)
     print(ratios_line(figures(contest)))
     return 1 if contest.missing else 0
