@@ -1,6 +1,7 @@
 # make demo              see it work: private SQL on made-up visits, printed and drawn into demo-output/
 # make test              everything that must hold before a merge: lint, types, tests
 # make test-all          the same with what is marked nightly: every mutant, every harness, many more examples (a quarter of an hour)
+# make docs              the site, in build/site: every example run, every link checked; can be read without a network
 # make coverage          the tests of `make test`, and which branches they reach
 # make lint              only the lint and type checks
 # make format            put every file into the one format
@@ -33,11 +34,14 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn bench-train bench-synth bench-local bench-service adult debian-packages clean
+.PHONY: demo docs test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn bench-train bench-synth bench-local bench-service adult debian-packages clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot,sql
 	$(BIN)/python -m sfumato demo --output demo-output
+
+docs: .venv/installed-dev
+	$(BIN)/python scripts/site
 
 # Tests differ in length by a factor of 1000: whoever is done takes over from the others. Desk and CI try the same examples.
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=50
