@@ -2,6 +2,8 @@
 # make test              everything that must hold before a merge: lint, types, tests
 # make test-all          the same with what is marked nightly: every mutant, every harness, many more examples (a quarter of an hour)
 # make docs              the site, in build/site: every example run, every link checked; can be read without a network
+# make wheel             a wheel and a source archive, in dist/
+# make try-wheel         installs that wheel for each extra in an environment of its own, and asks a first question there
 # make coverage          the tests of `make test`, and which branches they reach
 # make lint              only the lint and type checks
 # make format            put every file into the one format
@@ -34,7 +36,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo docs test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn bench-train bench-synth bench-local bench-service adult debian-packages clean
+.PHONY: demo docs wheel try-wheel test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn bench-train bench-synth bench-local bench-service adult debian-packages clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot,sql
@@ -42,6 +44,13 @@ demo: .venv/installed-plot,sql
 
 docs: .venv/installed-dev
 	$(BIN)/python scripts/site
+
+wheel: .venv/installed-dev
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+
+try-wheel: wheel
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt scripts/try-wheel
 
 # Tests differ in length by a factor of 1000: whoever is done takes over from the others. Desk and CI try the same examples.
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=50
