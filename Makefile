@@ -21,6 +21,7 @@
 # make adult             the Adult census data, which one test of `make test-all` trains on, in .peers/adult/
 # make bench-local       local protocols, side by side with their peers
 # make bench-service     the service over real sockets, with a PostgreSQL ledger (some minutes)
+# make bench-first-minutes  the wheel in a fresh environment: first answer, imports, command line (`make docs` before)
 # make bench-audit       audits, attacks, and the tests against broken copies (some minutes)
 
 PYTHON ?= python3
@@ -36,7 +37,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo docs wheel try-wheel test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn bench-train bench-synth bench-local bench-service adult debian-packages clean
+.PHONY: demo docs wheel try-wheel test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn bench-train bench-synth bench-local bench-service bench-first-minutes adult debian-packages clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot,sql
@@ -120,6 +121,9 @@ bench-query: .venv/installed-dev
 
 bench-fixtures: .venv/installed-dev
 	$(BIN)/python benchmarks/fixtures.py
+
+bench-first-minutes: .venv/installed-dev
+	$(BIN)/python benchmarks/first_minutes.py
 
 bench-service: .venv/installed-dev debian-packages
 	$(BIN)/python benchmarks/service.py
