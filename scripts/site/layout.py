@@ -9,6 +9,7 @@ Section: TypeAlias = "dict[str, list[str | Section]]"
 
 START = ["quickstart", "tour", "guide", "glossary", "plots"]
 HOW_TO = [
+    "how_to",
     "sql",
     "codebook",
     "ledger",
@@ -26,6 +27,7 @@ HOW_TO = [
     "service",
     "server",
     "pages",
+    "coming_from_libraries",
     "coming_from_accountants",
 ]
 LOCAL = [
@@ -38,7 +40,7 @@ LOCAL = [
     "local_surveys",
     "local_places",
 ]
-UNDERSTAND = ["meaning", "accounting", "combinators", "semantics", "attacks", "audit", "architecture"]
+UNDERSTAND = ["meaning", "pitfalls", "accounting", "combinators", "semantics", "attacks", "audit", "architecture"]
 BOOKS = ["classroom", "descent", "synthetic_book", "local_pictures"]
 
 PAGES: tuple[tuple[str, list[str]], ...] = (
