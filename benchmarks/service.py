@@ -5,8 +5,8 @@
 
 Two workers serve; whoever asks runs on the same machine. What is explained is never the same text twice: statistics,
 columns, conditions, groups and literals change from one question to the next; so do they in what is asked anew. The
-last line has the numbers; ``?`` is what is measured elsewhere (kills and the limit by tests/faults, the PostgreSQL port
-by its own benchmark).
+floor is a request that is let in and asks for nothing. The last line has the numbers; ``?`` is what is measured
+elsewhere (kills and the limit by tests/faults, the PostgreSQL port by its own benchmark).
 """
 
 from __future__ import annotations
@@ -94,6 +94,11 @@ def request(token: str, path: str, said: object) -> bytes:
         f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
+
+
+def known_request(token: str) -> bytes:
+    """The octets of a request that asks for nothing but who one is: what is left of others is what they ask."""
+    return f"GET /api/me HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\n\r\n".encode()
 
 
 async def _one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, octets: bytes) -> bool:
@@ -262,6 +267,7 @@ def measured(server: Served, ledger: str, folder: Path, seconds: float, many: in
 
     known = fresh(0)
     kinds: dict[str, Callable[[int], bytes]] = {
+        "floor": lambda number: known_request(token(number)),
         "same": lambda number: request(token(number), "explain", known),
         "explain": lambda number: request(token(number), "explain", varied(next(numbers))),
         "repeat": lambda number: request(token(number), "ask", known),
@@ -279,6 +285,8 @@ def measured(server: Served, ledger: str, folder: Path, seconds: float, many: in
     after = memory(server.process.pid)
     print(f"memory   {before:.0f} MiB, after about {many:,} more requests ({rate:.0f}/s) {after:.0f} MiB")
     alone = in_process(ledger, folder, seconds / 2, 500_000)
+    floor = 1 / one_by_one(server, lambda _: known_request(server.tokens[0]), int(50 * seconds))
+    print(f"floor    {1000 * floor:.2f} ms over one connection, for whoever is let in and asks for nothing")
     mine = {
         "explain": lambda number: request(server.tokens[0], "explain", varied(700_000 + number)),
         "repeat": lambda _: request(server.tokens[0], "ask", fresh(500_000)),

@@ -9,6 +9,7 @@ import pytest
 import sfumato as sf
 from sfumato.ledger.known_answers import REMEMBERED, KnownAnswers
 from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.recall import answer_to
 from sfumato.ledger.state import shared_key
 from sfumato.ledger.store import Row
 from sfumato.ledger.stores.memory import MemoryStore
@@ -37,7 +38,7 @@ def test_a_question_that_was_answered_elsewhere_is_known_at_once(tmp_path: Path)
     release = there.sql(TEXT, **PAYING)
     assert here.explain(TEXT, **PAYING).known
     again = here.sql(TEXT, **PAYING)
-    assert (again.receipt, again.value) == (release.receipt, release.value)
+    assert (again.receipt, again.value.to_dict()) == (release.receipt, release.value.to_dict())
 
 
 def test_what_somebody_has_paid_elsewhere_is_owed_no_more(tmp_path: Path) -> None:
@@ -75,13 +76,34 @@ def test_an_account_that_was_closed_elsewhere_pays_for_nothing_that_it_owes(tmp_
         ben.sql(TEXT, **PAYING)
 
 
+def test_only_what_is_short_and_nobody_can_change_is_remembered() -> None:
+    session = opened("memory:")
+    book, wide = session.ledger, sf.KeySet.of(m=list(range(5_000)))
+    session.sql(TEXT, **PAYING)
+    session.sql(
+        "SELECT CAST(FLOOR(minutes) AS BIGINT) AS m, COUNT(*) AS n FROM visits GROUP BY 1",
+        keys=wide,
+        max_groups=1,
+        **PAYING,
+    )
+    rows = [row for row in book.store.rows(kinds=("released",)) if row.question is not None]
+    known = [answer_to(book.store, row.question or "") for row in rows]
+    assert [found is not None and keeps for found, keeps in known] == [True, False]
+    assert answer_to(book.store, "never asked") == (None, True)
+    rows_alone = Dataset([1.0, 2.0], name="scores", space=sf.vector(float, between=(0, 5)), version="1")
+    other = rows_alone.session(limit=sf.Pure(1), ledger=book)
+    other.run(sf.count() >> sf.laplace(scale=2))
+    [*_, last] = book.store.rows(kinds=("released",))
+    assert answer_to(book.store, last.question or "")[1] is False
+
+
 def test_the_latest_answer_counts() -> None:
     known, looks = KnownAnswers[int](), list[str]()
 
     def found(question: str, answer: int | None) -> int | None:
-        def look() -> int | None:
+        def look() -> tuple[int | None, bool]:
             looks.append(question)
-            return answer
+            return answer, True
 
         return known.find(question, look)
 
@@ -98,9 +120,10 @@ def test_the_latest_answer_counts() -> None:
 def test_only_so_much_is_remembered() -> None:
     known, store = KnownAnswers[int](), MemoryStore()
     for number in range(REMEMBERED + 5):
-        known.find(str(number), lambda one=number: one)
-    assert known.find("0", lambda: -1) == -1
-    assert known.find(str(REMEMBERED), lambda: -1) == REMEMBERED
+        known.find(str(number), lambda one=number: (one, True))
+    assert known.find("0", lambda: (-1, False)) == -1
+    assert known.find("0", lambda: (-2, True)) == -2
+    assert known.find(str(REMEMBERED), lambda: (-1, True)) == REMEMBERED
     assert len(known) == REMEMBERED
     key = shared_key("visits", 1)
     assert not known.has_key(store, key)

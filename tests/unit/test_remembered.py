@@ -137,7 +137,7 @@ def test_errors_of_another_question_are_its_own(data: Dataset, shown: str, said:
 
 def test_a_price_that_buys_noise_beyond_all_numbers_is_refused_whatever_ran_before(data: Dataset) -> None:
     session = data.session(limit=sf.Pure(10), ledger="memory:")
-    asked = "SELECT AVG(minutes) AS m FROM visits WHERE "
+    asked = "SELECT COUNT(*) AS n FROM visits WHERE "
     session.explain(asked + CONDITIONS[0], epsilon="0.1", max_rows_per_group=4)
     for _ in range(2):
         for one in CONDITIONS:
@@ -145,6 +145,20 @@ def test_a_price_that_buys_noise_beyond_all_numbers_is_refused_whatever_ran_befo
                 session.sql(asked + one, epsilon="1e-320", max_rows_per_group=4)
     assert session.spent == sf.Pure(0)
     session.sql(asked + CONDITIONS[0], epsilon="0.1", max_rows_per_group=4)
+
+
+def test_other_prices_are_worked_out_when_they_are_looked_at_and_once(data: Dataset) -> None:
+    session = data.session(limit=sf.Pure(10), ledger="memory:")
+    worked, text = session.dataset.tables.worked, "SELECT COUNT(*) AS n FROM visits WHERE "
+    first, second = (session.explain(text + one, epsilon="0.1", max_rows_per_group=4) for one in CONDITIONS[:2])
+    assert len(worked.others) == 0
+    dearer = dict(first.others)[str(sf.Pure("0.2"))]
+    assert len(worked.others) == 1
+    assert first.others == second.others
+    assert hash(first.others) == hash(second.others) == hash(tuple(first.others))
+    assert (len(worked.others), len(first.others), repr(first.others)) == (1, 4, repr(tuple(first.others)))
+    asked = session.explain(text + CONDITIONS[0], epsilon="0.2", max_rows_per_group=4)
+    assert asked.errors[0][-1] == dearer
 
 
 def test_a_statement_that_cannot_run_is_refused_though_an_answer_of_its_form_was_made(data: Dataset) -> None:

@@ -35,12 +35,17 @@ class KnownAnswers(Generic[Answer]):
             if row.question is not None:
                 self._answers.pop(row.question, None)
 
-    def find(self, question: str, look: Callable[[], Answer | None]) -> Answer | None:
-        """What the book answers, from memory or by a look into it; the book must have been read to its end before."""
+    def find(self, question: str, look: Callable[[], tuple[Answer | None, bool]]) -> Answer | None:
+        """What the book answers, from memory or by a look into it, which also says whether that is to be remembered.
+
+        The book must have been read to its end before.
+        """
         if question in self._answers:
             self._answers.move_to_end(question)
             return self._answers[question]
-        found = self._answers[question] = look()
+        found, kept = look()
+        if kept:
+            self._answers[question] = found
         while len(self._answers) > REMEMBERED:
             self._answers.popitem(last=False)
         return found

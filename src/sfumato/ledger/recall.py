@@ -13,9 +13,10 @@ from sfumato.ledger.replica import Replica
 from sfumato.ledger.rules import read_cost
 from sfumato.ledger.state import State, data_set_of, has_counted, shared_key
 from sfumato.ledger.store import Pen, Row, Store
-from sfumato.ledger.stored_release import read_kept
+from sfumato.ledger.stored_release import SHORT, read_kept
 from sfumato.ledger.transaction import Transaction
 from sfumato.ledger.validation import check_texts
+from sfumato.release.answer import Answer
 from sfumato.release.record import Release
 
 
@@ -43,11 +44,15 @@ class Answered:
         return data_set_of(account.name) == data_set_of(self.payer)
 
 
-def answer_to(store: Store, question: str) -> Answered | None:
-    """Finds the stored release that answers a question."""
+def answer_to(store: Store, question: str) -> tuple[Answered | None, bool]:
+    """Finds the stored release that answers a question; and tells whether to remember it: what is short, and what
+    nobody who is given it can change. So is that there is none."""
     check_texts(question=question)
     row = store.by_question(question)
-    return None if row is None else Answered.read(row)
+    found = None if row is None else Answered.read(row)
+    if row is None or found is None:
+        return None, True
+    return found, len(row.value or "") <= SHORT and isinstance(found.release.value, Answer)
 
 
 def owing(transaction: Transaction, paid: Callable[[str], bool], account: str, answer: Answered) -> list[str]:

@@ -114,7 +114,7 @@ class Noise(ABC):
             return high
         # Whichever tail is small is compared: next to 1, probabilities that differ may agree to any number of bits.
         rare = min(wanted, 1 - wanted)
-        near = self._near(2 * rare) if self.symmetric and 2 * rare < 1 else 0
+        near = self._near(2 * rare) if self.symmetric and low is high is None and 2 * rare < 1 else 0
         if 2 * wanted <= 1:
             value = least(lambda place: at_least(lambda bits: self.cdf(place, bits=bits), wanted), near=-near)
         else:
