@@ -10,7 +10,6 @@ from sfumato.query.plan.contribution_facts import reach_of
 from sfumato.query.plan.engine_plan import Cells, Rows, Units
 from sfumato.query.plan.exclusive import exclusive_sets
 from sfumato.query.plan.grouping_sets import Level, coarser
-from sfumato.query.plan.kept_counts import without_picking
 from sfumato.query.plan.query_plan import GroupingSet, QueryPlan
 from sfumato.query.plan.sharing import same_by_bounds
 
@@ -42,7 +41,7 @@ def _level(plan: QueryPlan, grouped: GroupingSet) -> Level:
     asked = plan.tallies if chooser is None or chooser in plan.tallies else (*plan.tallies, chooser)
     standing = same_by_bounds(asked, bounded.bound, bounded.spread)
     bought = tuple(tally for tally in asked if tally not in dict(standing))
-    cells = without_picking(Cells(plan.question.source, keys, bought, bounded.bound, public))
+    cells = Cells(plan.question.source, keys, bought, bounded.bound, public)
     noised = tuple(tally for tally in bought if tally != chooser)
     sets = exclusive_sets(noised)
     if plan.meets:

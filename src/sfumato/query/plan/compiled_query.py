@@ -268,4 +268,4 @@ class CompiledQuery:
 
 def _run(level: Level, engine: PrivateTables) -> Computed:
     """Computes the cells of a level; nothing, where all of its statistics are found otherwise."""
-    return engine.run(level.cells) if level.cells.tallies else Computed(())
+    return engine.run(level.computed) if level.cells.tallies else Computed(())

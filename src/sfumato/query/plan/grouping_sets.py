@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -16,6 +17,7 @@ from sfumato.mechanisms.gridding import exact_add
 from sfumato.query.plan.bounds import Placed
 from sfumato.query.plan.engine_plan import Cells, Computed, ExactAggregate, PublicKeys
 from sfumato.query.plan.exclusive import exclusive_sets
+from sfumato.query.plan.kept_counts import without_picking
 from sfumato.query.plan.parts import ExclusiveAt, Priced, PricedCells, Selection
 from sfumato.query.plan.selection_statistics import Run
 from sfumato.query.plan.sensitivity import Influence, influence
@@ -41,6 +43,11 @@ class Level:
     summed: tuple[int, ...] | None = None
     runs: tuple[Run, ...] = ()
     standing: tuple[tuple[ExactAggregate, ExactAggregate], ...] = ()
+
+    @cached_property
+    def computed(self) -> Cells:
+        """What the engine is asked for: the same numbers as those of ``cells``, of which everything else is told."""
+        return without_picking(self.cells)
 
     @property
     def listed(self) -> PublicKeys | None:

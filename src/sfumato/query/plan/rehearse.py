@@ -31,7 +31,7 @@ def rehearse(ready: CompiledQuery, opened: OpenTables) -> None:
     _check_names(ready.question)
     for level in ready.levels:
         if level.summed is None and level.cells.tallies:
-            opened.engine.prepare(level.cells)
+            opened.engine.prepare(level.computed)
         for run in level.runs:
             opened.engine.prepare(run.cells)
     opened.worked.finished.get(ready.finishing, lambda: _finish(ready))
