@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from sfumato.query.sql.reading import Statement
 
 REMEMBERED = 256
-"""How many questions are kept read, settled, planned and explained."""
-
-FORMS = 512
-"""How many forms of questions are kept, whichever rows they are about."""
+"""How many questions are kept read, settled, planned and explained, and of how many forms it is known how far off
+answers are."""
 
 BY_VALUE = frozenset({str, bytes, int, bool, type(None)})
 BY_WORDS = frozenset({float, Decimal, datetime.date, datetime.datetime, datetime.time, datetime.timedelta})
@@ -87,9 +85,9 @@ class Worked:
         self.settled: Remembered[QueryPlan] = Remembered(REMEMBERED)
         self.planned: Remembered[CompiledQuery] = Remembered(REMEMBERED)
         self.explained: Remembered[Explanation] = Remembered(REMEMBERED)
-        self.finished: Remembered[None] = Remembered(FORMS)
-        self.expected: Remembered[Rows] = Remembered(FORMS)
-        self.others: Remembered[Rows] = Remembered(FORMS)
+        self.finished: Remembered[None] = Remembered(REMEMBERED)
+        self.expected: Remembered[Rows] = Remembered(REMEMBERED)
+        self.others: Remembered[Rows] = Remembered(REMEMBERED)
 
 
 def exactly(value: object) -> Hashable | None:
