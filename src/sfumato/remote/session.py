@@ -146,8 +146,10 @@ class RemoteSession:
         return _read(self._connection.post(f"{self._place}/ask", said, accept=RELEASE, key=key).json)
 
     def _explained(self, text: str, parameters: Parameters, settings: Settings) -> Explanation:
-        said = sent(text, parameters, settings) | {"other_prices": True}
-        return explanation_from_plain(self._connection.post(f"{self._place}/explain", said, again=True).json["exact"])
+        said = sent(text, parameters, settings)
+        return explanation_from_plain(
+            self._connection.post(f"{self._place}/explain?other_prices=true", said, again=True).json["exact"]
+        )
 
     def _release(self, number: int) -> Release:
         return _read(self._connection.get(f"{self._place}/answers/{int(number)}", accept=RELEASE).json)

@@ -99,12 +99,6 @@ class QuestionBody(LossBody):
     confidence: Number | None = None
 
 
-class ExplainBody(QuestionBody):
-    """A question that is to be explained, and whether also at other prices."""
-
-    other_prices: bool = False
-
-
 class SignInBody(Taken):
     """A name and a password."""
 

@@ -33,7 +33,7 @@ def exact(world: World, who: str, said: dict[str, Any] | None = None, **more: An
 
 
 def test_an_explanation_spends_nothing_and_is_the_one_that_a_session_gives(world: World) -> None:
-    answer = world.post("ada", f"{PLACE}/explain", COUNT | {"other_prices": True})
+    answer = world.post("ada", f"{PLACE}/explain?other_prices=true", COUNT)
     said = answer.json()
     share = world.house.data_sets.share("visits", "ada")
     there = share.explain(str(COUNT["sql"]), epsilon="0.1", max_rows=5)

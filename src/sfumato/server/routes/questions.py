@@ -13,15 +13,13 @@ from sfumato.query.answer.explanation import Explanation
 from sfumato.remote.wire import explanation_to_plain
 from sfumato.server.answering import form_asked, loss_said, release_written, written
 from sfumato.server.calling import Calling
-from sfumato.server.models import DataSetName, ExplainBody, ExplanationGiven, Key, QuestionBody
+from sfumato.server.models import DataSetName, ExplanationGiven, Key, QuestionBody
 from sfumato.server.openapi import RELEASE_FORMS, problems
 from sfumato.server.reading import StrictRoute
 from sfumato.server.routes.jobs import submitted
 from sfumato.service.analysts import Analysts
 from sfumato.service.asking import Asked
 from sfumato.service.people import Person
-
-ASKED = frozenset(QuestionBody.model_fields) - {"sql"}
 
 
 def router() -> APIRouter:
@@ -44,7 +42,7 @@ def router() -> APIRouter:
     return routes
 
 
-async def explain(call: Calling, data_set: DataSetName, body: ExplainBody) -> Response:
+async def explain(call: Calling, data_set: DataSetName, body: QuestionBody, *, other_prices: bool = False) -> Response:
     """Says what a question would cost, how near its answer would come, and whether it fits; spends nothing.
 
     How near it would come at other prices takes as long again, and is said where ``other_prices`` is.
@@ -53,7 +51,7 @@ async def explain(call: Calling, data_set: DataSetName, body: ExplainBody) -> Re
 
     def made(person: Person) -> dict[str, Any]:
         explanation = analysts.explain(person, data_set, asked)
-        return explained(explanation if body.other_prices else replace(explanation, others=()))
+        return explained(explanation if other_prices else replace(explanation, others=()))
 
     return written(await call.run(made))
 
@@ -78,7 +76,7 @@ def wants_job(request: Request) -> bool:
 
 def asked_in(body: QuestionBody) -> Asked:
     """The question in a body."""
-    said = {name: getattr(body, name) for name in body.model_fields_set & ASKED}
+    said = {name: getattr(body, name) for name in body.model_fields_set if name != "sql"}
     if said.get("keys") is not None and not isinstance(said["keys"], dict):
         said["keys"] = said["keys"].model_dump()
     return Asked.read(body.sql, said)
