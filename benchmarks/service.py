@@ -64,7 +64,12 @@ CONDITIONS = (
     "minutes BETWEEN 0.{1:06d} AND {0}",
     "(site IN (1, 2, {0}) OR minutes > 3.{1:06d}) AND day <> DATE '2026-02-{2:02d}'",
 )
-GROUPS = ({}, {}, {"by": "day", "max_groups": 5}, {"by": "site", "keys": {"site": list(range(1, 11))}, "max_groups": 3})
+GROUPS: tuple[dict[str, object], ...] = (
+    {},
+    {},
+    {"by": "day", "max_groups": 5},
+    {"by": "site", "keys": {"site": list(range(1, 11))}, "max_groups": 3},
+)
 FINE = [number / 1000 for number in range(1, 400)] + [1.0, 5.0, 60.0]
 """Time classes so fine that what is measured is work, not waiting."""
 
