@@ -68,7 +68,7 @@ GROUPS: tuple[dict[str, object], ...] = (
     {},
     {},
     {"by": "day", "max_groups": 5},
-    {"by": "site", "keys": {"site": list(range(1, 11))}, "max_groups": 3},
+    {"by": "site", "keys": {"site": list(range(1, 51))}, "max_groups": 3},
 )
 FINE = [number / 1000 for number in range(1, 400)] + [1.0, 5.0, 60.0]
 """Time classes so fine that what is measured is work, not waiting."""
