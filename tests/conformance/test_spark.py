@@ -23,6 +23,7 @@ from tests.reference.values import read
 from tests.reference.worlds import world
 
 from sfumato.errors import BadArgument
+from sfumato.query.engines.needs import needs_of_cells
 from sfumato.query.engines.protocol import Engine
 from sfumato.query.engines.spark.dialect import LACKS, SPARK
 from sfumato.query.engines.sql.dialect import LARGEST, LIMB
@@ -131,14 +132,22 @@ def test_cells_agree(part: int) -> None:
         choices = Seeded(40_000 + seed)
         here = world(choices)
         asked = cells(choices, here)
-        agree(Case(here, asked), computed_by_value, by_rank)
+        if is_able(asked):
+            agree(Case(here, asked), computed_by_value, by_rank)
 
 
 @PART
 def test_neighbours_move_numbers_no_further_than_declared(part: int) -> None:
     for seed in range(part * 2, part * 2 + 2):
         choices = Seeded(500_000 + seed)
-        stays_close(choices, nasty_case(choices), computed, most=1)
+        case = nasty_case(choices)
+        if is_able(case.cells):
+            stays_close(choices, case, computed, most=1)
+
+
+def is_able(asked: Cells) -> bool:
+    """Tells whether Spark has all that is asked for; the planner refuses the rest."""
+    return not LACKS & set(needs_of_cells(asked))
 
 
 # Bounds, whatever the hash does

@@ -57,7 +57,6 @@ SETTINGS = {
     # What somebody may have set when Spark was started, each against what we rely on: none of it may matter.
     "spark.sql.ansi.doubleQuotedIdentifiers": "true",
     "spark.sql.ansi.enabled": "true",
-    "spark.sql.ansi.enforceReservedKeywords": "true",
     "spark.sql.caseSensitive": "false",
     "spark.sql.cbo.enabled": "true",
     "spark.sql.cbo.planStats.enabled": "true",

@@ -123,10 +123,13 @@ def active_session() -> Any:
 
 
 def own_session(session: Any, **further: str) -> Any:
-    """A new session beside another one, with the same tables and data and none of its settings or views."""
+    """A new session beside another one, with the same tables, by the same names, and none of its settings or views."""
     if is_remote(session) and not hasattr(type(session), "newSession"):
         raise BadArgument("engine", "a session of Spark Connect with pyspark 4.3 or later", "an earlier one")
-    return pinned(session.newSession(), **further)
+    own = pinned(session.newSession(), **further)
+    own.catalog.setCurrentCatalog(session.catalog.currentCatalog())
+    own.catalog.setCurrentDatabase(session.catalog.currentDatabase())
+    return own
 
 
 def pinned(session: Any, **further: str) -> Any:
