@@ -28,6 +28,7 @@ from sfumato.query.engines.spark.session import (
     pinned,
     pyspark_module,
     refuse_settings,
+    released,
 )
 from sfumato.query.engines.spark.versions import files_mark, table_mark
 from sfumato.query.engines.sql.held import Held, item_type
@@ -112,7 +113,11 @@ def session_with(base: Any, frames: Mapping[str, Any]) -> tuple[Any, dict[str, A
         own = base.cloneSession()
         for view in made:  # a server copies views when they are first looked for
             own.table(view).schema  # noqa: B018
-        refuse_hidden(pinned(own), views.values())
+        try:
+            refuse_hidden(pinned(own), views.values())
+        except BadArgument:
+            released(own)
+            raise
         return own, views
     finally:
         for view in made:
