@@ -57,7 +57,7 @@ READERS = {
 """Options by which what is read may not be the same twice: of a format, with a value, and what is asked instead."""
 
 
-@pytest.mark.parametrize("new", [False, True], ids=["sources of the first kind", "and of the second"])
+@pytest.mark.parametrize("new", [False, pytest.param(True, marks=pytest.mark.nightly)], ids=["files", "tables"])
 def test_readers_that_may_give_other_rows_are_refused_by_name(session: Any, folder: Path, new: bool) -> None:
     """Also where a subquery reads so, a statement says so, or a table was made so."""
     session.read.parquet(str(folder / "rows.parquet")).write.orc(str(folder / "rows.orc"))

@@ -147,7 +147,8 @@ def _types(schema: Any) -> list[str]:
 
 def _entries(options: Any) -> dict[str, str]:
     """A map of Scala."""
-    entries, found = options.iterator(), {}
+    entries = options.iterator()
+    found: dict[str, str] = {}
     while entries.hasNext():
         entry = entries.next()
         found[str(entry._1())] = str(entry._2())

@@ -18,8 +18,8 @@ def windowed(window: Windowed, below: Source, statement: Statement) -> Source:
     made += [f"{key(of, scope).text} AS o{place}" for place, (of, _) in enumerate(window.order)]
     over, results = [], []
     for one in window.added:
-        placed = isinstance(one, Placed)
-        inputs, shapes, template = _placed(one, window, scope) if placed else _folded(one, scope)
+        looks = _placed(one, window, scope) if isinstance(one, Placed) else _folded(one, scope)
+        inputs, shapes, template = looks
         names, numbers = ([statement.name(letter) for _ in many] for letter, many in (("v", inputs), ("g", shapes)))
         made += [f"{piece.text} AS {name}" for piece, name in zip(inputs, names, strict=True)]
         over += [f"{shape.format(*names)} AS {name}" for shape, name in zip(shapes, numbers, strict=True)]
