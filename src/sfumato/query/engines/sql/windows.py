@@ -38,7 +38,7 @@ def _windows(window: Windowed, below: Source) -> str:
     parts = f"PARTITION BY {listing([*below.identity, *(f'k{place}' for place in range(len(window.by)))])}"
     order = [f"o{place}{' DESC' * down} NULLS LAST" for place, (_, down) in enumerate(window.order)]
     ties = [f"{name} NULLS LAST" for name in below.fields.values()]
-    apart = f"{parts} ORDER BY {listing([*order, *ties] or below.identity)}"  # Spark numbers no rows without an order
+    apart = f"{parts} ORDER BY {listing([*order, *ties] or below.identity)}"  # some engines number no rows without one
     peers = parts + (f" ORDER BY {listing(order)}" if order else "")
     whole = f"{apart} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
     return f" WINDOW peers AS ({peers}), apart AS ({apart}), whole AS ({whole})"
