@@ -148,8 +148,8 @@ def _types(schema: Any) -> list[str]:
 def _entries(options: Any) -> dict[str, str]:
     """A map of Scala."""
     entries = options.iterator()
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     while entries.hasNext():
         entry = entries.next()
-        found[str(entry._1())] = str(entry._2())
-    return found
+        by_name[str(entry._1())] = str(entry._2())
+    return by_name

@@ -106,8 +106,8 @@ def _classic(frame: Any) -> str:
         return "a function such as rand() or first()"
     refuse_leaves(plan)
     classes = {name.rpartition(".")[2] for name in re.findall(r'"class":"([^"]+)"', plan.toJSON())}
-    found = next((made for name, made in UNSTABLE.items() if name in classes), "")
-    return found or ("a sketch" if any(map(SKETCHES.fullmatch, classes)) else "")
+    listed = next((made for name, made in UNSTABLE.items() if name in classes), "")
+    return listed or ("a sketch" if any(map(SKETCHES.fullmatch, classes)) else "")
 
 
 def _remote(frame: Any) -> str:
