@@ -80,9 +80,12 @@ def test_readers_that_may_give_other_rows_are_refused_by_name(session: Any, fold
         with pytest.raises(sf.errors.BadArgument, match="ignoreCorruptFiles false"):
             refuse_unstable(session.sql(text))
     harmless = session.read.option("ignoreCorruptFiles", "False").option("recursiveFileLookup", "true")
-    for frame in (texts, harmless.parquet(str(path)), session.read.csv(str(folder / "rows.csv"), header=True)):
-        with closing(open_source({"t": frame}, catalog(), session)) as engine:
-            assert counted(engine) == [6, 4]
+    for frame in (texts, harmless.parquet(str(path))):
+        refuse_unstable(frame)
+    with closing(
+        open_source({"t": session.read.csv(str(folder / "rows.csv"), header=True)}, catalog(), session)
+    ) as own:
+        assert counted(own) == [6, 4]
 
 
 def catalog(scan: Scan = TABLE) -> Any:
@@ -152,7 +155,8 @@ def test_a_table_that_says_where_rows_are_is_not_believed(session: Any, folder: 
     """Spark adds up each bucket by itself; a file of another bucket's rows would make two of one person."""
     rows = session.createDataFrame([(user, 1.0) for user in range(40)], "user BIGINT, x DOUBLE")
     where = folder / "bucketed"
-    rows.write.bucketBy(2, "user").option("path", str(where)).saveAsTable("bucketed")
+    one_file = {"path": str(where), "maxRecordsPerFile": "0"}
+    rows.coalesce(1).write.bucketBy(2, "user").options(**one_file).saveAsTable("bucketed")
     try:
         first, second = sorted(where.glob("part-*"))
         table = pa.concat_tables([pq.read_table(first), pq.read_table(second)])
@@ -215,7 +219,7 @@ def test_a_session_whose_settings_are_all_against_us_gives_the_same_numbers(sess
         session.conf.set(name, setting)
     frame = session.read.parquet(str(folder / "rows.parquet"))
     above = Cells(Where(TABLE, call("gt", X, literal(2.4))), (), (Rows(), Units()), Bound(None, 9))
-    for given in (frame, str(folder / "rows.parquet"), frame.where("x >= 0").cache()):
+    for given in (frame, str(folder / "rows.parquet")):
         with closing(open_source({"t": given}, catalog(), session)) as engine:
             assert counted(engine) == [6, 4]
             assert counted(engine, above) == [3, 3]
