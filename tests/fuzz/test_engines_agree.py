@@ -141,7 +141,7 @@ def cases(part: int, many: int) -> Iterator[Case]:
 
 @pytest.mark.parametrize("part", PARTS)
 def test_all_engines_agree(part: int) -> None:
-    """Slow engines are asked at night: the short form holds them against the interpreter where they are already open."""
+    """Slow engines are asked at night; by day others hold them against the interpreter, where they are open already."""
     computing = {name: computed_by(opening) for name, opening in ENGINES.items()}
     quick = {name: compute for name, compute in computing.items() if name not in SLOW}
     whole = 0
