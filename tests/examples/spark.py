@@ -47,7 +47,7 @@ SETTINGS = {
     # Nothing here runs long enough for the better of the two compilers, which would take most of the time.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
     # A machine where the small letter of I is one without a dot.
-    " -Duser.language=tr -Duser.country=TR -Duser.timezone=Pacific/Apia",
+    " -Duser.language=tr -Duser.country=TR -Duser.timezone=Pacific/Apia -Dderby.stream.error.file=/dev/null",
     "spark.driver.memory": "1g",
     "spark.log.level": "OFF",
     "spark.sql.codegen.comments": "false",
