@@ -30,7 +30,8 @@ PROBES = frozenset({"/healthz", "/readyz"})
 SLOWEST = 30.0
 """Seconds that may pass until the next part of a request comes."""
 
-UPLOADS = "/api/uploads/"
+UPLOADS = ("/api/uploads/", "/upload")
+"""Where data is sent to, which is larger than anything else."""
 
 
 @final

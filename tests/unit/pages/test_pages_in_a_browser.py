@@ -42,6 +42,16 @@ BEST = {
     "publish": "cora",
     "published": "axel",
     "book": "axel",
+    "account": "ada",
+    "state": "adam",
+    "tokens of": "adam",
+    "upload": "cora",
+    "new version": "cora",
+    "openly": "axel",
+    "openly one": "axel",
+    "again": "ada",
+    "registry": "cora",
+    "webhooks": "olga",
 }
 """Who opens each page."""
 

@@ -28,6 +28,7 @@ from sfumato.server.running import Pool, Running, running_of
 from sfumato.server.signing_in import FORM_TOKEN, Visit
 from sfumato.service.house import House
 from sfumato.service.people import Person
+from sfumato.service.readers import Board
 
 Made = TypeVar("Made")
 
@@ -49,6 +50,14 @@ DONE = {
     "revoked": "The token is good for nothing more.",
     "started": "The schedule is started.",
     "stopped": "The schedule is stopped.",
+    "opened": "The share is open.",
+    "policy": "It is in the book; below stands what holds now.",
+    "tested": "A test is on its way. Load this page again in a minute to see how it went.",
+    "unhooked": "That address is told nothing more.",
+    "password": "Your password is changed. All other visits have ended.",
+    "ended": "The visit has ended.",
+    "signed": "A checkpoint is in the book.",
+    "out": "All their visits have ended.",
 }
 """What a page says after something was done. An address names the sentence and never holds it."""
 
@@ -56,17 +65,18 @@ DONE = {
 @final
 @dataclass(frozen=True)
 class Studio:
-    """What all pages of one server share: templates, files, drawings that were made."""
+    """What all pages of one server share: templates, files, drawings that were made, and what readers see."""
 
     templates: Environment
     assets: Assets
     drawings: Drawings
+    board: Board
 
     @staticmethod
-    def begin() -> Studio:
+    def begin(house: House) -> Studio:
         """Loads what comes with the package."""
         assets = Assets.load()
-        return Studio(environment(assets), assets, Drawings())
+        return Studio(environment(assets), assets, Drawings(), Board(house.ledger))
 
 
 @final

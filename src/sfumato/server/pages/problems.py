@@ -32,7 +32,7 @@ def problem_page(request: Request, problem: Problem) -> Response:
         return RedirectResponse(sign_in_address(request), status_code=303)
     shell = _shell(request, _title(problem))
     template = "problem.html"
-    view: ProblemView | SignInView = _view(path, problem)
+    view: ProblemView | SignInView = _view(path, problem, known=bool(shell.person))
     if path == SIGN_IN and problem.status in (401, 429):
         refused = NOBODY if problem.status == 401 else problem.detail
         template, view = "sign_in.html", SignInView(refused=refused)
@@ -59,11 +59,11 @@ def _title(problem: Problem) -> str:
     return problem.title[:1].upper() + problem.title[1:]
 
 
-def _view(path: str, problem: Problem) -> ProblemView:
+def _view(path: str, problem: Problem, *, known: bool) -> ProblemView:
     if problem.status == 401:
         where = WELCOME if path == WELCOME else SIGN_IN
         advice = "A one-time link works once, and for a day. Ask for a new one." if where == WELCOME else ""
         detail = "This link lets nobody in any more." if where == WELCOME else "Your visit has ended: sign in again."
         return ProblemView(401, _title(problem), detail, advice, (Link("Sign in", SIGN_IN),))
-    links = (Link("To the data sets", "/"),)
+    links = (Link("To the data sets", "/"),) if known else (Link("Sign in", SIGN_IN),)
     return ProblemView(problem.status, _title(problem), problem.detail, ADVICE.get(problem.status, ""), links)

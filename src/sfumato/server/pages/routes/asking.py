@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -27,7 +29,7 @@ from sfumato.server.pages.views.answers import AnswersView, answer_view, rows_of
 from sfumato.server.pages.views.codebooks import columns_of, data_set_view, tables_words
 from sfumato.server.pages.views.explained import Explained
 from sfumato.server.pages.views.granting import ShareForm, ShareView, request_view
-from sfumato.server.pages.views.questions import AskView, QuestionForm, asked_of, form_of
+from sfumato.server.pages.views.questions import AskView, QuestionForm, asked_of, fields_of, form_of
 from sfumato.server.pages.views.shares import paying_share
 from sfumato.service.analysts import Analysts
 from sfumato.service.answers import Rendered
@@ -73,6 +75,8 @@ async def data_set(request: Request) -> Response:
         )
         able = [(label, page) for label, page, action in places if person.may(action, name).allowed]
         links = {page: Link(label, address_of(name, page)) for label, page in reversed(able)}
+        if person.may(Action.REGISTER, name).allowed:
+            links[""] = Link("Register a new version", f"/register?{urlencode({'of': name})}")
         requests = person.may(Action.REQUEST_SHARE, name).allowed
         no_share = "You have no share of the limit yet." if requests else "Shares are for analysts."
         return data_set_view(
@@ -82,17 +86,32 @@ async def data_set(request: Request) -> Response:
             gauge=gauge,
             whose=whose,
             no_share=no_share,
-            links=list(links.values())[::-1][:2],
+            links=_few(links),
+            ask=address_of(name, "/ask") if person.may(Action.EXPLAIN, name).allowed else "",
         )
 
     return await desk.show("data_set.html", desk.data_set, made)
 
 
+def _few(links: dict[str, Link]) -> list[Link]:
+    """The two ways that matter most; and that of whoever registers, which is no other's."""
+    own = [links.pop("")] if "" in links else []
+    return [*list(links.values())[::-1][:2], *own]
+
+
 async def ask(request: Request) -> Response:
     """The editor."""
     desk = await Desk.open(request)
-    question = request.query_params.get("question", "")[:10_000]
-    return await desk.show("ask.html", "Ask", lambda: _editor(desk, {"question": question}, begins=True))
+    again, question = desk.number("again"), request.query_params.get("question", "")[:10_000]
+    if not again:
+        return await desk.show("ask.html", "Ask", lambda: _editor(desk, {"question": question}, begins=True))
+
+    def made() -> AskView:
+        desk.person.need(Action.EXPLAIN, desk.data_set)
+        fields = fields_of(_released(desk, again))
+        return _editor(desk, fields, _explanation(desk, fields))
+
+    return await desk.show("ask.html", "Ask", made, pool=desk.running.questions)
 
 
 def _editor(desk: Desk, fields: dict[str, str], shown: Explained | None = None, *, begins: bool = False) -> AskView:
@@ -227,9 +246,9 @@ def _answers(desk: Desk, after: int) -> AnswersView:
     )
 
 
-def _released(desk: Desk) -> Release:
+def _released(desk: Desk, number: int) -> Release:
     """An answer that somebody may see, by whichever right they have."""
-    person, name, number = desk.person, desk.data_set, _number(desk)
+    person, name = desk.person, desk.data_set
     if person.may(Action.SEE_ANSWERS, name).allowed:
         return Curators(desk.house).answer(person, name, number)
     if person.may(Action.SEE_OWN_ANSWERS, name).allowed:
@@ -248,7 +267,13 @@ async def answer(request: Request) -> Response:
     return await desk.show(
         "answer.html",
         f"Answer {_number(desk)}",
-        lambda: answer_view(_released(desk), desk.studio.drawings, data_set=desk.data_set, number=_number(desk)),
+        lambda: answer_view(
+            _released(desk, _number(desk)),
+            desk.studio.drawings,
+            data_set=desk.data_set,
+            number=_number(desk),
+            explains=desk.person.may(Action.EXPLAIN, desk.data_set).allowed,
+        ),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -181,7 +182,25 @@ def _tokens(desk: Desk, form: TokenForm | None = None, secret: Secret | None = N
     mine = Tokens(desk.house).mine(desk.person)
     able = [action for action in Action if action not in LEFT_OUT and _anywhere(desk, action)]
     views = tuple(TokenView(one.place, one.called, scope_words(one.scope), one.until) for one in mine)
-    return TokensView(views, form or TokenForm(), tuple(ScopeView(one.name, one.value) for one in able), secret)
+    settings = desk.running.settings
+    asks = next(
+        (name for name in Analysts(desk.house).data_sets(desk.person) if desk.person.may(Action.ASK, name).allowed), ""
+    )
+    return TokensView(
+        views,
+        form or TokenForm(days=str(min(90, _most_days(desk)))),
+        tuple(ScopeView(one.name, one.value) for one in able),
+        secret,
+        most_days=_most_days(desk),
+        port=settings.pg_port if asks else 0,
+        host=urlsplit(settings.address).hostname or settings.host,
+        name=desk.person.name,
+        data_set=asks,
+    )
+
+
+def _most_days(desk: Desk) -> int:
+    return max(1, int(desk.house.settings.token_lasts // 86_400))
 
 
 def _anywhere(desk: Desk, action: Action) -> bool:
