@@ -87,7 +87,7 @@ async def data_set(request: Request) -> Response:
             whose=whose,
             no_share=no_share,
             links=_few(links),
-            ask=address_of(name, "/ask") if person.may(Action.EXPLAIN, name).allowed else "",
+            ask=address_of(name, "/ask") if person.may(Action.ASK, name).allowed else "",
         )
 
     return await desk.show("data_set.html", desk.data_set, made)
@@ -141,6 +141,7 @@ def _editor(desk: Desk, fields: dict[str, str], shown: Explained | None = None, 
         whose=whose,
         explained=shown,
         may_ask=person.may(Action.ASK, name).allowed,
+        share=address_of(name, "/share") if person.may(Action.REQUEST_SHARE, name).allowed else "",
     )
 
 
@@ -200,9 +201,10 @@ async def asked(request: Request) -> Response:
         desk.person.need(Action.ASK, desk.data_set)
         if made is None:
             return before.wrong(errors)
-        if not made.priced:
-            return before.wrong({"epsilon" if form.by == "loss" else "width": "Say what to pay, or how near to come."})
         try:
+            if not made.priced and not _is_public(desk, made):
+                field = "epsilon" if form.by == "loss" else "width"
+                return before.wrong({field: "Say what to pay, or how near to come."})
             return Analysts(desk.house).ask(desk.person, desk.data_set, made)
         except (LimitReached, QueryRefused) as refusal:
             return before.refused(form.question, refusal)
@@ -216,8 +218,25 @@ async def asked(request: Request) -> Response:
     outcome = await desk.ask(answered)
     if isinstance(outcome, Explained):
         return await desk.show("ask.html", "Ask", lambda: _editor(desk, fields, outcome), status=422)
-    number = 0 if outcome.receipt is None else outcome.receipt.entry
-    return led_to(address_of(desk.data_set, f"/answers/{number}"))
+    if outcome.receipt is not None:
+        return led_to(address_of(desk.data_set, f"/answers/{outcome.receipt.entry}"))
+    shown: Release = outcome  # of public tables alone: it costs nothing, and is kept nowhere
+    return await desk.show(
+        "answer.html",
+        "Public rows",
+        lambda: answer_view(shown, desk.studio.drawings, data_set=desk.data_set, number=0, downloads=()),
+    )
+
+
+def _is_public(desk: Desk, made: Asked) -> bool:
+    """Tells whether public tables alone answer a question: nothing need be said of what to pay."""
+    try:
+        Analysts(desk.house).explain(desk.person, desk.data_set, made)
+    except QueryRefused as refusal:
+        return before.is_public(refusal)
+    except SfumatoError:
+        return False
+    return False
 
 
 async def answers(request: Request) -> Response:

@@ -68,6 +68,7 @@ class AskView:
     explained: Explained | None = None
     links: tuple[Link, ...] = ()
     may_ask: bool = True
+    share: str = ""
 
     @property
     def refusal(self) -> str:
