@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from typing import final
 from urllib.parse import urlencode
 
 from sfumato.accounting.losses.measures import Loss
+from sfumato.codebook.book import Codebook
 from sfumato.codebook.draft import MARK
 from sfumato.ledger.periods import Period
 from sfumato.release.render.words import clean
@@ -144,10 +146,18 @@ def form_of_version(known: Registration) -> RegisterForm:
         known.name,
         "",
         source_text(known.source),
-        known.codebook.to_yaml(),
+        codebook_text(known.codebook),
         known.period or "",
         promise=limit_words(known.limit, known.period),
     )
+
+
+def codebook_text(codebook: Codebook) -> str:
+    """A codebook to be edited: YAML; or JSON with codes, where letters in it would steer or hide on a page."""
+    text = codebook.to_yaml()
+    if all(letter.isprintable() for line in text.splitlines() for letter in line):
+        return text
+    return json.dumps(codebook.to_plain(), indent=1)
 
 
 def limit_words(limit: Loss | Mapping[str, Loss], period: str | None) -> str:
