@@ -99,7 +99,9 @@ def test_webhooks_are_added_tested_and_removed(fresh: Site) -> None:
     ):
         page = fresh.post("cora", place, wrong)
         assert page.status_code == 422 and re.search(rf'name="{field}"[^>]*aria-invalid="true"', page.text), wrong
-    assert "Choose at least one" in fresh.post("cora", place, {**fields, "name": "b", "event-0": "", "event-3": ""}).text
+    assert (
+        "Choose at least one" in fresh.post("cora", place, {**fields, "name": "b", "event-0": "", "event-3": ""}).text
+    )
     assert fresh.post("olga", f"{place}/test", {"name": "ward"}).status_code == 303
     assert "1 message waits" in fresh.get("olga", place).text
     assert fresh.post("olga", f"{place}/test", {"name": "ward"}).status_code == 422  # one at a time

@@ -55,7 +55,7 @@ def test_a_file_becomes_a_data_set_without_scripts(hospital: Site) -> None:
     drafted = hospital.get("cora", f"{place}&unit=patient&protects=a%20patient").text
     codebook = unescape(re.search(r"<textarea[^>]*>\n(.*?)</textarea>", drafted, re.DOTALL)[1])
     source = unescape(re.search(r'name="source" value="([^"]*)"', drafted)[1])
-    assert "protects: \"a patient\"" in codebook and source.endswith("/uploads/ward/stays.parquet")
+    assert 'protects: "a patient"' in codebook and source.endswith("/uploads/ward/stays.parquet")
     fields = {"name": "ward", "version": "1", "source": source, "codebook": codebook}
     checked = hospital.post("cora", "/register", {**fields, "do": "check"})
     assert checked.status_code == 200 and "The codebook can be read." in checked.text
