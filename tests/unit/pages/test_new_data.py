@@ -1,4 +1,4 @@
-"""Data on its way in, by forms alone: a file is sent, a codebook drafted and reviewed, data and a version registered."""
+"""Data on its way in, by forms alone: a file is sent, a codebook drafted and reviewed, data registered, and again."""
 
 from __future__ import annotations
 
