@@ -65,7 +65,9 @@ class Readers:
     def published(self) -> list[Notice]:
         """All that is published, the latest first."""
         self._need()
-        return [self._notice(*one) for one in reversed(self.board.shown().values()) if one[0] in self.house.data_sets]
+        about = {one.name: one.codebook.title or one.name for one in self.house.data_sets}
+        shown = reversed(self.board.shown().values())
+        return [Notice(name, about[name], publication) for name, publication in shown if name in about]
 
     def notice(self, number: int) -> Notice:
         """One publication, by the number of its answer."""
@@ -73,7 +75,8 @@ class Readers:
         found = self.board.shown().get(number)
         if found is None or found[0] not in self.house.data_sets:
             raise NotAllowed("there is nothing published under this number")
-        return self._notice(*found)
+        data_set, publication = found
+        return Notice(data_set, self.house.data_sets.registered(data_set).codebook.title or data_set, publication)
 
     def answer(self, number: int) -> Release:
         """A published answer, as readers see it: who asked for it is nobody's concern."""
@@ -88,6 +91,3 @@ class Readers:
 
     def _need(self) -> None:
         verdict_on_unnamed(Action.SEE_PUBLISHED, openly=self.house.settings.publish_openly).enforce()
-
-    def _notice(self, data_set: str, publication: Publication) -> Notice:
-        return Notice(data_set, self.house.data_sets.registered(data_set).codebook.title or data_set, publication)

@@ -126,7 +126,7 @@ class Webhooks:
         messages = self.house.records.all(MESSAGE, f"{data_set}/")
         if any(one.said["hook"] == kept.name and one.said["body"]["event"] == TEST for one in messages):
             raise BadArgument("a test", "sent once: one is still to be sent, or tried again", name)
-        leave_message(self.house, kept.name, data_set, TEST, {"by": person.name})
+        leave_message(self.house, kept.name, data_set, TEST, {})
 
     def remove(self, person: Person, data_set: str, name: str) -> None:
         """Tells an address nothing more."""

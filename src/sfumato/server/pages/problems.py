@@ -35,7 +35,10 @@ def problem_page(request: Request, problem: Problem) -> Response:
     view: ProblemView | SignInView = _view(path, problem, known=bool(shell.person))
     if path == SIGN_IN and problem.status in (401, 429):
         refused = NOBODY if problem.status == 401 else problem.detail
-        template, view = "sign_in.html", SignInView(refused=refused)
+        template, view = (
+            "sign_in.html",
+            SignInView(refused=refused, openly=running_of(request).house.settings.publish_openly),
+        )
     text = render(request.app.state.studio.templates, template, shell=shell, view=view)
     return HTMLResponse(text, problem.status, problem.headers)
 

@@ -25,10 +25,10 @@ from sfumato.server.pages.routes.visiting import standing_of
 from sfumato.server.pages.shell import Link, address_of
 from sfumato.server.pages.views import explained as before
 from sfumato.server.pages.views.amounts import LossForm, read_loss_fields, slider_of, suggested
-from sfumato.server.pages.views.answers import AnswersView, answer_view, rows_of
+from sfumato.server.pages.views.answers import AnswersView, answer_view, asked_in, rows_of
 from sfumato.server.pages.views.codebooks import columns_of, data_set_view, tables_words
 from sfumato.server.pages.views.explained import Explained
-from sfumato.server.pages.views.granting import ShareForm, ShareView, request_view
+from sfumato.server.pages.views.granting import ShareForm, ShareView, SpentView, request_view
 from sfumato.server.pages.views.questions import AskView, QuestionForm, asked_of, fields_of, form_of
 from sfumato.server.pages.views.shares import paying_share
 from sfumato.service.analysts import Analysts
@@ -317,13 +317,20 @@ async def download(request: Request) -> Response:
 async def share(request: Request) -> Response:
     """The page on which a share is requested."""
     desk = await Desk.open(request)
-    return await desk.show("share.html", "Request a share", lambda: _share(desk))
+    return await desk.show("share.html", "My share", lambda: _share(desk))
 
 
 def _share(desk: Desk, form: ShareForm | None = None) -> ShareView:
-    mine = Analysts(desk.house).requests(desk.person, desk.data_set)
+    person, name, analysts = desk.person, desk.data_set, Analysts(desk.house)
+    mine = analysts.requests(person, name)
     views = tuple(request_view(one) for one in reversed(mine))
-    return ShareView(address_of(desk.data_set, "/share"), form or ShareForm(LossForm("any")), views)
+    after, own = desk.number("after"), address_of(name, "/share")
+    page = analysts.spending(person, name, after=after, many=MANY)
+    links = [Link("From the beginning", own)] if after else []
+    links += [Link("Later charges", f"{own}?after={page.after}")] if page.after is not None else []
+    spent = tuple(SpentView(one.number, one.time, one.share, asked_in(one.what), str(one.loss)) for one in page.items)
+    gauge, whose = standing_of(desk, name)
+    return ShareView(own, form or ShareForm(LossForm("any")), views, gauge, whose, spent, tuple(links))
 
 
 async def request_share(request: Request) -> Response:
@@ -353,4 +360,4 @@ async def request_share(request: Request) -> Response:
     wrong = await desk.running.quick.run(requested)
     if wrong is None:
         return desk.leads("/share", done="asked")
-    return await desk.show("share.html", "Request a share", lambda: _share(desk, wrong), status=422)
+    return await desk.show("share.html", "My share", lambda: _share(desk, wrong), status=422)

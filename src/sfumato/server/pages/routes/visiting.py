@@ -67,7 +67,8 @@ async def sign_in(request: Request) -> Response:
     onward = own_path(request.query_params.get("next", "/"))
     if desk.visit is not None:
         return led_to(onward)
-    return HTMLResponse(desk.written("sign_in.html", "Sign in", SignInView(next=onward)))
+    openly = desk.house.settings.publish_openly
+    return HTMLResponse(desk.written("sign_in.html", "Sign in", SignInView(next=onward, openly=openly)))
 
 
 async def welcome(request: Request) -> Response:

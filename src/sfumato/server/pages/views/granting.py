@@ -36,6 +36,7 @@ class AccountRow:
     tone: str
     until: str
     open: bool
+    purpose: str = ""
 
 
 @final
@@ -122,6 +123,7 @@ def _row(line: Line, data_set: str) -> AccountRow:
         tone,
         line.until or "",
         bool(share) and not line.closed,
+        line.purpose,
     )
 
 
@@ -205,12 +207,28 @@ class ShareForm:
 
 @final
 @dataclass(frozen=True)
+class SpentView:
+    """One charge to a share of one's own."""
+
+    number: int
+    time: str
+    share: str
+    asked: str
+    loss: str
+
+
+@final
+@dataclass(frozen=True)
 class ShareView:
-    """The page on which shares are requested."""
+    """The page of one's share: how it stands, what was paid from it, and the form by which another one is requested."""
 
     action: str
     form: ShareForm
     requests: tuple[RequestView, ...]
+    gauge: Gauge | None
+    whose: str
+    spent: tuple[SpentView, ...]
+    pages: tuple[Link, ...] = ()
 
 
 def request_view(

@@ -22,6 +22,7 @@ class SignInView:
     next: str = "/"
     name: str = ""
     refused: str = ""
+    openly: bool = False
 
 
 @final
