@@ -97,7 +97,7 @@ def test_webhooks_are_added_tested_and_removed(fresh: Site) -> None:
     assert shown.status_code == 200 and secret is not None
     again = fresh.get("olga", place).text
     assert secret[1] not in again and "https://hooks.example/ward" in again
-    assert "Told when a release is published; a share is granted." in again
+    assert "Told when a share is granted; a release is published." in again
     for wrong, field in (
         ({**fields, "name": "Not A Name"}, "name"),
         ({**fields, "name": "ward"}, "name"),

@@ -158,7 +158,7 @@ def registry_view(entry: RegistryEntry, stated: Mapping[str, str], data_set: str
     facts = entry.document().tables[0].rows
     return RegistryView(
         Listing(
-            tuple((Cell(row[0], header=True), *(Cell(text) for text in row[1:])) for row in facts),
+            tuple((Cell(row[0].capitalize(), header=True), *(Cell(text) for text in row[1:])) for row in facts),
             (Cell("Fact"), Cell("What it says")),
         ),
         tuple((name, label, hint, stated.get(name) or getattr(entry, name)) for name, (label, hint) in STATED.items()),

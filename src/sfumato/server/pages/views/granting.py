@@ -65,7 +65,7 @@ class LimitsView:
     form: OpenForm | None = None
     pages: tuple[Link, ...] = ()
     legend: str = LEGEND
-    periods: Sequence[tuple[str, str]] = PERIODS
+    periods: Sequence[tuple[str, str]] = (("", "for good, until it is closed"), *PERIODS[1:])
 
 
 def limits_view(

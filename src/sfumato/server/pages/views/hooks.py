@@ -89,7 +89,7 @@ def hooks_view(
         HookView(
             one.name,
             one.address,
-            "; ".join(EVENT_WORDS.get(event, event) for event in one.events),
+            "; ".join(words for event, words in EVENT_WORDS.items() if event in one.events),
             one.by,
             one.waiting,
             one.deliveries,
