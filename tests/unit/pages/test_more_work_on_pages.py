@@ -211,3 +211,11 @@ def test_what_cannot_be_published_is_said_on_the_page(fresh: Site) -> None:
     number = fresh.world.answers[VISITS]
     untitled = fresh.post("cora", f"{OWN}/publish", {"number": str(number), "do": "publish", "words": ""})
     assert untitled.status_code == 422 and "a line of at most 200 letters" in untitled.text
+
+
+def test_what_is_too_large_is_refused_with_a_page(site: Site) -> None:
+    for path, octets in (("/theme", "2000000"), ("/upload", str(1 << 40))):
+        refused = site.call("ada", "POST", path, content=b"x", headers={"content-length": octets})
+        assert refused.status_code == 413 and "<main" in refused.text, path
+    program = site.call("ada", "POST", "/api/sign-in", content=b"x", headers={"content-length": "2000000"})
+    assert program.status_code == 413 and program.headers["content-type"] == "application/problem+json"

@@ -19,6 +19,7 @@ ADVICE = {
     403: "Somebody who administers this service can say what you may do.",
     404: "It may be called otherwise, or be there for others only.",
     409: "Open the page again and see how it stands now.",
+    413: "Send less at once; large data can be put into a folder of the service by whoever runs it.",
     429: "Wait a little and try again.",
     500: "What was charged stays in the book, and the same question again costs nothing.",
     503: "Try again in a moment. Nothing that was not said to be done was done.",
@@ -32,7 +33,7 @@ def problem_page(request: Request, problem: Problem) -> Response:
         return RedirectResponse(sign_in_address(request), status_code=303)
     shell = _shell(request, _title(problem))
     template = "problem.html"
-    view: ProblemView | SignInView = _view(path, problem, known=bool(shell.person))
+    view: ProblemView | SignInView = _view(path, problem, known=bool(shell.csrf))
     if path == SIGN_IN and problem.status in (401, 429):
         refused = NOBODY if problem.status == 401 else problem.detail
         template, view = (

@@ -128,12 +128,14 @@ def _card(desk: Desk, name: str) -> DataSetCard:
     person, analysts = desk.person, Analysts(desk.house)
     codebook = analysts.codebook(person, name)
     gauge, whose = standing_of(desk, name)
-    places = (
+    places: tuple[tuple[str, str, Action], ...] = (
         ("Ask", "/ask", Action.ASK),
         ("Requests", "/requests", Action.DECIDE),
         ("Publish", "/publish", Action.PUBLISH),
         ("Book", "/book", Action.READ_BOOK),
     )
+    if gauge is None:
+        places = (("Request a share", "/share", Action.REQUEST_SHARE), *places)
     links = [Link(label, address_of(name, page)) for label, page, action in places if person.may(action, name).allowed]
     links = links[:2] or [Link("Open", address_of(name))]
     return DataSetCard(name, codebook.title or name, protected(codebook), address_of(name), whose, gauge, tuple(links))
