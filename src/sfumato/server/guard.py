@@ -84,9 +84,7 @@ class Guard:
 
         return answer
 
-    async def _mend(
-        self, error: Exception, exchange: _Exchange, scope: Scope, receive: Receive, answer: Send
-    ) -> None:
+    async def _mend(self, error: Exception, exchange: _Exchange, scope: Scope, receive: Receive, answer: Send) -> None:
         """Answers an error that nothing inside has answered; where half of an answer has left, there is no more."""
         problem = problem_of(error)
         if problem.status >= 500 and not isinstance(error, Refused):

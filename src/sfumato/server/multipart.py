@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, final
 
 from starlette.requests import Request
@@ -20,15 +19,15 @@ UNREADABLE = "The form cannot be read."
 
 
 @final
-@dataclass
 class _Part:
     """A part of a form, as far as it has come."""
 
-    headers: dict[str, bytes] = field(default_factory=dict)
-    name: str = ""
-    file: str | None = None
-    octets: list[bytes] = field(default_factory=list)
-    size: int = 0
+    def __init__(self) -> None:
+        self.headers: dict[str, bytes] = {}
+        self.name = ""
+        self.file: str | None = None
+        self.octets: list[bytes] = []
+        self.size = 0
 
 
 @final

@@ -118,6 +118,28 @@ def test_webhooks_are_added_tested_and_removed(fresh: Site) -> None:
     assert "arrived" in fresh.get("olga", place).text  # what became of the test of the other one
 
 
+def test_an_amount_is_divided_after_it_was_shown(fresh: Site) -> None:
+    place = f"{OWN}/limits/divide"
+    fields = {"epsilon": "0.3", "delta": "", "names": "gina: 1\nhans: 2", "how": "equally", "do": "propose"}
+    accounts = set(fresh.world.house.ledger.accounts)
+    shown = fresh.post("olga", place, fields)
+    assert shown.status_code == 200 and "ε = 0.1, δ = 0" in shown.text and "ε = 0.2, δ = 0" in shown.text
+    assert "ε = 0.2, δ = 0" in fresh.post("olga", place, {**fields, "names": "gina\nhans", "how": "rank"}).text
+    for wrong in (
+        {"names": ""},
+        {"names": "gina: x"},
+        {"names": "gina: 1\ngina: 2"},
+        {"epsilon": ""},
+        {"epsilon": "x"},
+    ):
+        assert fresh.post("olga", place, {**fields, **wrong}).status_code == 422, wrong
+    assert fresh.post("olga", place, {**fields, "do": "open", "reason": ""}).status_code == 422
+    assert fresh.post("cora", place, {**fields, "do": "open", "reason": "r"}).status_code == 403
+    assert set(fresh.world.house.ledger.accounts) == accounts
+    assert fresh.post("olga", place, {**fields, "do": "open", "reason": "A pilot"}).status_code == 303
+    assert set(fresh.world.house.ledger.accounts) == accounts | {"visits/gina", "visits/hans"}
+
+
 def test_a_policy_is_changed_and_then_nobody_opens_a_share_alone(fresh: Site) -> None:
     opened = {"name": "cleo", "epsilon": "0.1", "delta": "", "reason": "a pilot", "period": ""}
     assert fresh.post("olga", f"{OWN}/limits/open", opened).status_code == 303

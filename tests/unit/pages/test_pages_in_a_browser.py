@@ -38,6 +38,7 @@ BEST = {
     "schedules": "ada",
     "requests": "olga",
     "limits": "olga",
+    "divide": "olga",
     "checklist": "cora",
     "publish": "cora",
     "published": "axel",

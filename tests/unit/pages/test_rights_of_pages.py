@@ -23,6 +23,7 @@ NEEDED: dict[str, tuple[Action, ...]] = {
     "schedules": (Action.SCHEDULE,),
     "requests": (Action.SEE_LIMITS,),
     "limits": (Action.SEE_LIMITS,),
+    "divide": (Action.DECIDE,),
     "checklist": (Action.KEEP_CHECKLIST,),
     "publish": (Action.PUBLISH,),
     "published": (Action.SEE_PUBLISHED,),

@@ -198,6 +198,7 @@ def pages_of(data_set: str, answer: int) -> dict[str, str]:
         "schedules": f"{own}/schedules",
         "requests": f"{own}/requests",
         "limits": f"{own}/limits",
+        "divide": f"{own}/limits/divide",
         "checklist": f"{own}/checklist",
         "publish": f"{own}/publish",
         "published": f"{own}/published",

@@ -51,6 +51,7 @@ DONE = {
     "started": "The schedule is started.",
     "stopped": "The schedule is stopped.",
     "opened": "The share is open.",
+    "divided": "The shares are open.",
     "policy": "It is in the book; below stands what holds now.",
     "tested": "A test is on its way. Load this page again in a minute to see how it went.",
     "unhooked": "That address is told nothing more.",

@@ -64,6 +64,7 @@ class LimitsView:
     may_close: bool
     form: OpenForm | None = None
     pages: tuple[Link, ...] = ()
+    divide: str = ""
     legend: str = LEGEND
     periods: Sequence[tuple[str, str]] = (("", "for good, until it is closed"), *PERIODS[1:])
 
@@ -77,7 +78,9 @@ def limits_view(
     rows = tuple(_row(one, data_set) for one in shown)
     whole = gauge_of_whole(first, others)
     close, opens = address_of(data_set, "/limits/close"), address_of(data_set, "/limits/open")
-    return LimitsView(first.promise, whole, rows, close, opens, may_close, form, links)
+    return LimitsView(
+        first.promise, whole, rows, close, opens, may_close, form, links, f"{address_of(data_set, '/limits')}/divide"
+    )
 
 
 def one_page(items: Sequence[Item], page: int, own: str) -> tuple[Sequence[Item], tuple[Link, ...]]:
