@@ -52,40 +52,8 @@ async def divided(request: Request) -> Response:
     """Shows what each would get; or opens these shares, with a reason."""
     desk = await Desk.open(request)
     fields = await desk.form()
-    opens, reason = fields.get("do") == "open", fields.get("reason", "").strip()[:4_000]
-
-    def made() -> tuple[dict[str, str], dict[str, Loss]]:
-        desk.person.need(Action.DECIDE, desk.data_set)
-        owners = Owners(desk.house)
-        kind = kind_of_limit(owners.limits(desk.person, desk.data_set)[0].limit)
-        whole, errors = read_loss_fields(fields, kind)
-        if whole is None and not errors:
-            errors = {FIELDS[kind][0]: "Say how much in all."}
-        names, wrong = read_names(fields.get("names", ""))
-        errors |= {"names": wrong} if wrong else {}
-        if whole is None or errors:
-            return errors, {}
-        whole = in_kind_of(desk.house.ledger, desk.data_set, whole)
-        try:
-            shares = owners.propose(
-                desk.person,
-                desk.data_set,
-                names,
-                of=whole,
-                ranked=fields.get("how") == "rank" and isinstance(names, list),
-            )
-            if opens and not reason:
-                return {"reason": "Say why: it is written down for all to read."}, shares
-            if opens:
-                owners.open_shares(desk.person, desk.data_set, shares, reason=reason)
-        except GRAVE:
-            raise
-        except SfumatoError as refusal:
-            return {"names": str(refusal)}, {}
-        return {}, shares
-
-    errors, shares = await desk.running.quick.run(made)
-    if opens and not errors:
+    errors, shares = await desk.running.quick.run(lambda: _shares(desk, fields))
+    if fields.get("do") == "open" and not errors:
         return desk.leads("/limits", done="divided")
     return await desk.show(
         "divide.html",
@@ -93,3 +61,29 @@ async def divided(request: Request) -> Response:
         lambda: _divide(desk, fields, errors, shares),
         status=422 if errors else 200,
     )
+
+
+def _shares(desk: Desk, fields: Mapping[str, str]) -> tuple[dict[str, str], dict[str, Loss]]:
+    """What each would get, or what is wrong by field; opened, where that was asked for."""
+    desk.person.need(Action.DECIDE, desk.data_set)
+    owners, reason = Owners(desk.house), fields.get("reason", "").strip()[:4_000]
+    kind = kind_of_limit(owners.limits(desk.person, desk.data_set)[0].limit)
+    whole, errors = read_loss_fields(fields, kind)
+    if whole is None and not errors:
+        errors = {FIELDS[kind][0]: "Say how much in all."}
+    names, wrong = read_names(fields.get("names", ""))
+    errors |= {"names": wrong} if wrong else {}
+    if whole is None or errors:
+        return errors, {}
+    whole, ranked = in_kind_of(desk.house.ledger, desk.data_set, whole), fields.get("how") == "rank"
+    try:
+        shares = owners.propose(desk.person, desk.data_set, names, of=whole, ranked=ranked and isinstance(names, list))
+        if fields.get("do") == "open":
+            if not reason:
+                return {"reason": "Say why: it is written down for all to read."}, shares
+            owners.open_shares(desk.person, desk.data_set, shares, reason=reason)
+    except GRAVE:
+        raise
+    except SfumatoError as refusal:
+        return {"names": str(refusal)}, {}
+    return {}, shares
