@@ -32,6 +32,9 @@ from sfumato.service.readers import Board
 
 Made = TypeVar("Made")
 
+LONGEST_ONWARD = 1_000
+"""Letters of an address that somebody comes back to after signing in."""
+
 THEME = "sfumato-theme"
 """The cookie that says light or dark; it is about nobody."""
 
@@ -200,5 +203,7 @@ def own_path(text: str, usual: str = "/") -> str:
 
 
 def sign_in_address(request: Request) -> str:
-    """Where to sign in and come back from."""
-    return f"/sign-in?next={quote(request.url.path, safe='/')}" if request.url.path != "/" else "/sign-in"
+    """Where to sign in and come back from, to the very page."""
+    query = request.url.query
+    whole = f"{request.url.path}?{query}" if query and len(query) < LONGEST_ONWARD else request.url.path
+    return f"/sign-in?next={quote(whole, safe='/')}" if whole != "/" else "/sign-in"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from sfumato.server.pages.desk import THEME, sign_in_address
+from sfumato.server.pages.desk import THEME, own_path, sign_in_address
 from sfumato.server.pages.rendering import render
 from sfumato.server.pages.shell import THEMES, Link, Shell, links_of
 from sfumato.server.pages.views.visiting import ProblemView, SignInView
@@ -36,10 +36,10 @@ def problem_page(request: Request, problem: Problem) -> Response:
     view: ProblemView | SignInView = _view(path, problem, known=bool(shell.csrf))
     if path == SIGN_IN and problem.status in (401, 429):
         refused = NOBODY if problem.status == 401 else problem.detail
-        template, view = (
-            "sign_in.html",
-            SignInView(refused=refused, openly=running_of(request).house.settings.publish_openly),
-        )
+        name, onward = getattr(request.state, "tried", ("", "/"))
+        openly = running_of(request).house.settings.publish_openly
+        template = "sign_in.html"
+        view = SignInView(name=name, next=own_path(onward), refused=refused, openly=openly)
     text = render(request.app.state.studio.templates, template, shell=shell, view=view)
     return HTMLResponse(text, problem.status, problem.headers)
 

@@ -25,6 +25,7 @@ def router() -> APIRouter:
 async def enter(request: Request) -> Response:
     """Lets somebody in by the fields ``name`` and ``password``, and leads to ``next`` (a path of ours)."""
     fields = await signing_in.checked_form(request, None)
+    request.state.tried = fields.get("name", "")[:100], fields.get("next", HOME)  # for the page that says it failed
     visit = await signing_in.sign_in(request, fields.get("name", ""), fields.get("password", ""))
     return signing_in.keep(_to(fields.get("next", HOME)), request, visit)
 
