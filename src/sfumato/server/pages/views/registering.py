@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from sfumato.accounting.losses.measures import Loss
 from sfumato.codebook.book import Codebook
-from sfumato.codebook.draft import MARK
+from sfumato.codebook.draft import MARK, kind_of
 from sfumato.ledger.periods import Period
 from sfumato.release.render.words import clean
 from sfumato.server.pages.shell import address_of
@@ -91,12 +91,17 @@ def draft_view(
     """Makes the page; nothing is shown to be reviewed before somebody has said who is protected."""
     schema = {} if drafted is None else drafted.schema
     columns = tuple(
-        DraftColumn(column, clean(kind.lower() or "a type that the file does not say", most=80), column == unit)
+        DraftColumn(column, _type_words(kind), column == unit)
         for table in schema.values()
         for column, kind in table.items()
     )
     text = drafted.text if drafted is not None and unit and protects else ""
     return DraftView(name, file, columns, protects, text, source, text.count(MARK), clean(wrong, most=600))
+
+
+def _type_words(engine: str) -> str:
+    """A type in the word that codebooks have for it; what else an engine's type holds may be data, as in an ENUM."""
+    return (kind_of(engine) or "no type of a codebook") if engine else "a type that the file does not say"
 
 
 @final
