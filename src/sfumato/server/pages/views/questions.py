@@ -124,6 +124,7 @@ def fields_of(release: Release) -> dict[str, str]:
 
 
 def _loss_fields(loss: Loss) -> dict[str, str]:
+    said: dict[str, Any]
     match loss:
         case Pure():
             said = {"epsilon": loss.epsilon}
