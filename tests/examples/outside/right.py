@@ -14,7 +14,7 @@ def visits(path: str) -> list[int]:
     data = sf.Dataset(path, unit=sf.Person("user_id"), between={"minutes": (0, 120)})
     with data.session(epsilon=1, delta=1e-6, ledger="memory:") as session:
         plan = session.explain("SELECT COUNT(*) AS n FROM visits", epsilon=0.5, max_rows=3)
-        print(plan.price, plan.fits)
+        assert plan.fits, plan.price
         release = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5, max_rows=3)
         frame = release.to_polars(intervals=True)
         return list(frame["n"].to_list())
