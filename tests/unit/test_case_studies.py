@@ -1,4 +1,4 @@
-"""Cases of the texts that no other file has: an app's users, a place, votes of slices, weekdays, classes, public rows."""
+"""Cases of the texts that no other file has: an app, a place, votes of slices, weekdays, classes, public rows."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from tests.unit.query.opened import arrow, session_of
 
 import sfumato as sf
 from sfumato.noise.discrete_laplace import DiscreteLaplace
-from sfumato.release.record import How, Release
-from sfumato.release.record import Noised
+from sfumato.release.record import How, Noised, Release
 
 VOUCHED = sf.claim("for this case")
 
