@@ -76,7 +76,7 @@ def test_json_and_csv_hold_all_facts() -> None:
 
 def test_P3_112_entries_are_found_by_facts_and_by_the_five_fields_of_a_flow() -> None:
     flow = ContextRecord("a member", "LinkedIn", "the public", "hires by employer", "published each quarter")
-    own = RegistryEntry.of(linkedin(), name="reports", curator="LinkedIn", flow=flow)
+    own = RegistryEntry.of(linkedin(), name="reports", curator="LinkedIn").with_flow(flow)
     assert (own.data_subject, own.transmission_principle) == ("a member", "published each quarter")
     entries = [own, *sf.datasets.deployments()]
     assert find_entries(entries, recipient="PUBLIC", information_type="hires") == [own]

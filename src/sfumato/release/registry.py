@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import final
 
@@ -79,13 +79,12 @@ class RegistryEntry:
         total: Loss | None = None,
         limit: Loss | None = None,
         period: str = "",
-        flow: ContextRecord | None = None,
         **stated: str,
     ) -> RegistryEntry:
         """Makes the entry of some releases about the same data: numbers come from losses, other facts are stated.
 
         ``total`` is what the releases cost together, as a ledger knows it; left out, their losses are composed.
-        ``period`` is the time in which that was spent, ``flow`` between whom information flows.
+        ``period`` is the time in which that was spent.
         """
         if total is None:
             one_unit(releases, stated=None, total=None)
@@ -103,8 +102,11 @@ class RegistryEntry:
             "rate": f"{loss} in {period}" if period else "",
             "limit": "" if limit is None else str(limit),
         }
-        flows = {} if flow is None else {name: getattr(flow, name) for name in FLOW}
-        return cls(**(derived | flows | stated))
+        return cls(**(derived | stated))
+
+    def with_flow(self, flow: ContextRecord) -> RegistryEntry:
+        """The same entry, which also says between whom information flows and on what terms."""
+        return replace(self, **{name: getattr(flow, name) for name in FLOW})
 
     def number(self, parameter: str) -> Fraction | None:
         """One of the parameters, such as "epsilon", as a number; None where it is not stated as one.
