@@ -13,8 +13,11 @@ from sfumato.accounting.plans.shares import split
 from sfumato.errors import BadArgument
 from sfumato.exact import Number
 from sfumato.query.nodes.keysets import KeySet
-from sfumato.release.answer import Answer
+from sfumato.release.answer import Answer, Role
 from sfumato.release.record import Release
+from sfumato.release.render.displayed import Displayed
+from sfumato.release.render.document import Document, Table
+from sfumato.release.render.words import number, numeric
 from sfumato.release.table import ReleaseTable, composed
 from sfumato.session.session import Session
 
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     import polars
 
     from sfumato.query.answer.explanation import Explanation
+
+MOST_SHOWN = 20
+"""Rows of a table that a product shows of itself."""
 
 NO_BOUNDS: Mapping[str, int] = MappingProxyType({})
 
@@ -62,7 +68,7 @@ class Asked:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Product:
+class Product(Displayed):
     """Tables that fit together, the releases that they were made of, and what has to stand beside them."""
 
     title: str
@@ -94,12 +100,20 @@ class Product:
         """The release table, to be published with the product; ``delta`` where the loss has an ε for each δ."""
         return ReleaseTable.of(list(self.releases), scope=scope, url=url, delta=delta)
 
-    def __str__(self) -> str:
-        sizes = ", ".join(f"{name}: {len(table):,} rows" for name, table in self.tables.items())
-        lines = [f"{self.title} ({sizes})", f"  loss   {self.loss} for {self.unit}"]
-        return "\n".join([*lines, *(f"  note   {note}" for note in self.notes)])
+    def document(self) -> Document:
+        """The tables, each with its first rows, the loss and the notes, for any form."""
+        told = [("loss", f"{self.loss} for {self.unit}"), *(("note", note) for note in self.notes)]
+        tables = [_shown(name, table) for name, table in self.tables.items()]
+        return Document(self.title, self.title, tables=(*tables, Table(tuple(told))))
 
-    __repr__ = __str__
+    __repr__ = Displayed.__str__
+
+
+def _shown(name: str, answer: Answer) -> Table:
+    cells = [[number(cell) if numeric(cell) else str(cell) for cell in one.values.tolist()] for one in answer.columns]
+    rows = tuple(zip(*cells, strict=True))
+    values = frozenset(place for place, column in enumerate(answer.columns) if column.role is Role.VALUE)
+    return Table(rows[:MOST_SHOWN], answer.names, name, values, len(rows))
 
 
 class Template(ABC):
