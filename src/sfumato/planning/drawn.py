@@ -1,0 +1,48 @@
+"""Which chart of a plan shows what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sfumato.errors import BadArgument
+from sfumato.planning.limits import comparable, epsilon_of, right_of_thousand
+
+if TYPE_CHECKING:
+    from sfumato.charts.canvas import Chart
+    from sfumato.planning.record import Plan
+
+CHARTS = ("errors", "shares", "people", "others")
+
+
+def drawn(plan: Plan, what: str, charts: Any) -> Chart:
+    """Draws one chart of a plan."""
+    made: Chart
+    match what:
+        case "errors":
+            made = charts.planned_errors(error_rows(plan))
+        case "shares":
+            made = charts.planned_shares([(step.name, float(step.share)) for step in plan.steps], str(plan.limit))
+        case "people":
+            made = charts.people_of_thousand(right_of_thousand(plan.cost, delta=plan.delta))
+        case "others":
+            others = [(f"{one.name}, {one.curator}", float(epsilon)) for one, epsilon in comparable()]
+            own = epsilon_of(plan.cost, delta=plan.delta)
+            made = charts.beside_deployments(others, None if own is None else float(own))
+        case _:
+            raise BadArgument("what", f"one of {', '.join(map(repr, CHARTS))}", what)
+    return made
+
+
+def error_rows(plan: Plan) -> list[tuple[str, float, float | None]]:
+    """For each number its name, its error as a share of itself, and the share that is wanted, where one is."""
+    rows = []
+    for step in plan.steps:
+        for one in step.numbers[:4]:
+            share = one.half_width / one.value if one.rank and one.value and one.half_width is not None else one.share
+            if share is None:
+                continue
+            target = step.target(one.column)
+            allowed = None if target is None else target.width(one.value)
+            name = step.name if one.column == step.name or len(step.numbers) == 1 else f"{step.name}: {one.column}"
+            rows.append((name, share, allowed / abs(one.value) if allowed and one.value else None))
+    return rows
