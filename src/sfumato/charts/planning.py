@@ -8,7 +8,6 @@ from typing import Any
 
 from sfumato.charts.canvas import (
     BLUE,
-    FAINT,
     HEIGHT,
     INK,
     MUTED,
@@ -110,7 +109,7 @@ def people_of_thousand(right: int, *, title: str = "What the best attacker learn
     if not PEOPLE // 2 <= right <= PEOPLE:
         raise BadArgument("right", f"{PEOPLE // 2}, which a coin has, to {PEOPLE}", right)
     kinds = (
-        ("guessed rightly by tossing a coin", PEOPLE // 2, FAINT, MUTED),
+        ("guessed rightly by tossing a coin", PEOPLE // 2, MUTED, MUTED),
         ("guessed rightly because of the release, at most", right - PEOPLE // 2, ORANGE, ORANGE),
         ("guessed wrongly", PEOPLE - right, "transparent", MUTED),
     )
@@ -122,7 +121,7 @@ def people_of_thousand(right: int, *, title: str = "What the best attacker learn
         place += many
         if rows:
             dots = alt.Chart(table(name, rows)).mark_point(
-                shape="circle", filled=True, fill=fill, stroke=line, strokeWidth=1, size=52, opacity=1
+                shape="circle", fill=fill, stroke=line, strokeWidth=1, size=52, opacity=1
             )
             layers.append(dots.encode(x=x, y=y))
     sized = alt.layer(*layers).properties(width=LINE * DOT, height=PEOPLE // LINE * DOT)

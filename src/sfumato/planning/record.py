@@ -16,7 +16,7 @@ from sfumato.accounting.losses.concentrated import COMMON_KINDS
 from sfumato.accounting.losses.measures import Approx, Loss
 from sfumato.accounting.plans.account import CostReport, account
 from sfumato.accounting.relation import Relation
-from sfumato.errors import BadArgument, NoProvenRoute, SfumatoError
+from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.planning.desk import Foretold
 from sfumato.planning.wanted import Parameters, Target
 from sfumato.query.build.settings import CONFIDENCE, Settings
@@ -24,7 +24,7 @@ from sfumato.release.progress import Progress, reporting
 from sfumato.release.record import Release
 from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
-from sfumato.release.render.words import number, percent, width
+from sfumato.release.render.words import percent
 
 if TYPE_CHECKING:
     from sfumato.charts.canvas import Chart
@@ -322,9 +322,21 @@ def error_words(one: Foretold) -> str:
     if one.half_width is None:
         return "hangs on the data"
     if one.rank:
-        return f"± {one.half_width:,.0f} of {one.value or 0:,.0f} rows in rank"
-    beside = "" if one.share is None else f", {share_words(one.share)} of about {number(one.value)}"
-    return f"± {width(float(f'{one.half_width:.4g}'))}{beside}"
+        share = "" if one.share is None else f"{share_words(one.share)} in rank: "
+        return f"± {share}{one.half_width:,.0f} of {one.value or 0:,.0f} rows"
+    beside = "" if one.share is None else f", {share_words(one.share)} of about {amount_words(one.value)}"
+    return f"± {amount_words(one.half_width)}{beside}"
+
+
+def amount_words(value: float | None) -> str:
+    """A number with four digits or so, and commas where it is large.
+
+    >>> amount_words(2_400_000.0), amount_words(15.6251), amount_words(0.00012345)
+    ('2,400,000', '15.63', '0.0001235')
+    """
+    if value is None:
+        return "an unknown number"
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 or value == int(value) else f"{value:.4g}"
 
 
 def share_words(share: float) -> str:
@@ -335,10 +347,3 @@ def share_words(share: float) -> str:
     """
     return "under 0.01 %" if share < 1e-4 else f"{100 * share:.2g} %" if share < 1 else f"{100 * share:.0f} %"
 
-
-def tried(make: Any) -> Any:
-    """What is made, or None where it is refused."""
-    try:
-        return make()
-    except SfumatoError:
-        return None

@@ -39,12 +39,13 @@ section {{ background: var(--card); border: 1px solid var(--rule); border-radius
   margin-top: 1.25rem; }}
 section > p:first-of-type {{ margin-top: 0; }}
 figure {{ margin: 1rem 0 0; overflow-x: auto; }}
-svg {{ max-width: 100%; height: auto; font-family: inherit; display: block; }}
+svg {{ max-width: 100%; height: auto; display: block; overflow: visible; }}
+svg text {{ font-family: "Liberation Sans", Arial, Helvetica, sans-serif; }}
 .scroll {{ overflow-x: auto; margin-top: .8rem; }}
 table {{ border-collapse: collapse; font-size: .92rem; width: 100%; }}
 th, td {{ text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; border-bottom: 1px solid var(--rule);
-  overflow-wrap: anywhere; }}
-thead th {{ color: var(--soft); font-weight: 600; overflow-wrap: normal; }}
+  overflow-wrap: break-word; }}
+thead th {{ color: var(--soft); font-weight: 600; }}
 tbody th {{ font-weight: 600; min-width: 8rem; }}
 td.keep {{ white-space: nowrap; }}
 .soft, footer {{ color: var(--soft); font-size: .92rem; }}
