@@ -22,6 +22,7 @@ from sfumato.charts.canvas import (
     titled,
     upward,
 )
+from sfumato.charts.curves import Row
 from sfumato.errors import BadArgument
 
 PEOPLE, LINE, DOT = 1000, 50, 11
@@ -33,8 +34,11 @@ ROW = 30
 LONGEST = 34
 """Names with more letters are cut."""
 
+STEEP = 5
+"""Errors are drawn up to so many times the least: beyond, it does not matter how large they are."""
+
 LEAST, MOST = 1e-4, 1.0
-"""Errors are drawn as shares of the number between these: smaller ones could not be told apart, larger ones say "all"."""
+"""Errors are drawn as shares of the number between these: smaller ones could not be told apart."""
 
 
 def planned_errors(
@@ -45,7 +49,7 @@ def planned_errors(
     if not rows:
         raise BadArgument("the numbers", "one or more with an error that can be foretold", "none")
     names = unlike([name for name, _, _ in rows])
-    data = [
+    data: list[Row] = [
         {"name": name, "share": _within(share), "words": percent_of(share)}
         for name, (_, share, _) in zip(names, rows, strict=True)
     ]
@@ -78,7 +82,7 @@ def planned_shares(
     alt = altair()
     names = unlike([name for name, _ in shares])
     taken = sum(share for _, share in shares)
-    data = [
+    data: list[Row] = [
         {"name": name, "share": share, "words": percent_of(share)}
         for name, (_, share) in zip(names, shares, strict=True)
     ]
@@ -126,8 +130,8 @@ def people_of_thousand(right: int, *, title: str = "What the best attacker learn
             layers.append(dots.encode(x=x, y=y))
     sized = alt.layer(*layers).properties(width=LINE * DOT, height=PEOPLE // LINE * DOT)
     below = [
-        f"Grey: {PEOPLE // 2} guessed rightly by tossing a coin. Orange: {right - PEOPLE // 2} more because of the release,",
-        f"at most. Empty: {PEOPLE - right} guessed wrongly, at least. The attacker knows everything about everybody else",
+        f"Grey: {PEOPLE // 2} guessed rightly by tossing a coin. Orange: {right - PEOPLE // 2} more because of the",
+        f"release, at most. Empty: {PEOPLE - right} guessed wrongly. The attacker knows all about everybody else",
     ]
     return finished(titled(sized, title, subtitle=below))
 
@@ -140,7 +144,7 @@ def beside_deployments(
     known = [(name, epsilon) for name, epsilon in others if epsilon > 0 and math.isfinite(epsilon)]
     if not known:
         raise BadArgument("the deployments", "one or more with an ε", "none")
-    rows, heights = list[dict[str, object]](), dict[int, int]()
+    rows, heights = list[Row](), dict[int, int]()
     for name, epsilon in sorted(known, key=lambda one: one[1]):
         bin_of = round(math.log10(epsilon) * 9)
         heights[bin_of] = heights.get(bin_of, 0) + 1
@@ -152,7 +156,11 @@ def beside_deployments(
     x = alt.X("x:Q", title="ε, as it is stated; smaller protects more", scale=scale, axis=axis)
     top = max(heights.values()) + 1
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[0.3, top + 0.6], nice=False))
-    dots = alt.Chart(table("deployments", rows)).mark_circle(color=BLUE, size=95, opacity=0.8).encode(x=x, y=y, tooltip="name:N")
+    dots = (
+        alt.Chart(table("deployments", rows))
+        .mark_circle(color=BLUE, size=95, opacity=0.8)
+        .encode(x=x, y=y, tooltip="name:N")
+    )
     layers: list[Any] = [dots]
     if own:
         mark = alt.Chart(table("plan", [{"x": own, "y": top, "words": f"this plan: ε = {own:.3g}"}]))
@@ -166,11 +174,16 @@ def beside_deployments(
 
 
 def over_periods(
-    lines: Sequence[tuple[str, Sequence[tuple[int, float]]]], *, period: str, title: str = "What somebody loses over time"
+    lines: Sequence[tuple[str, Sequence[tuple[int, float]]]],
+    *,
+    period: str,
+    title: str = "What somebody loses over time",
 ) -> Chart:
     """Draws what a person who is there in several periods loses in all, by each way of counting."""
     alt = altair()
-    rows = [{"x": many, "y": loss, "series": name} for name, points in lines for many, loss in points if math.isfinite(loss)]
+    rows: list[Row] = [
+        {"x": many, "y": loss, "series": name} for name, points in lines for many, loss in points if math.isfinite(loss)
+    ]
     names = [name for name, _ in lines]
     x = across(f"{period}s in which somebody is in the data", domain=[0, max(row["x"] for row in rows)])
     y = upward("ε in all", top=max(row["y"] for row in rows))
@@ -181,7 +194,9 @@ def over_periods(
         source.mark_circle(size=40, opacity=1).encode(x=x, y=y, color=encodings["color"]),
     ]
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
-    return finished(titled(chart, title, subtitle=f"The guarantee is for one {period}; for several it adds up like this"))
+    return finished(
+        titled(chart, title, subtitle=f"The guarantee is for one {period}; for several it adds up like this")
+    )
 
 
 def foretold_and_measured(
@@ -193,7 +208,9 @@ def foretold_and_measured(
     if not drawn:
         raise BadArgument("the numbers", "one or more with errors that were foretold and measured", "none")
     names = unlike([name for name, _ in drawn])
-    data = [{"name": name, "x": ratio, "words": f"{ratio:.2f}"} for name, (_, ratio) in zip(names, drawn, strict=True)]
+    data: list[Row] = [
+        {"name": name, "x": ratio, "words": f"{ratio:.2f}"} for name, (_, ratio) in zip(names, drawn, strict=True)
+    ]
     y, end = _names(names), max(1.4, 1.15 * max(ratio for _, ratio in drawn))
     x = across("measured ÷ foretold", domain=[0, end])
     source = alt.Chart(table("measured", data))
@@ -212,13 +229,12 @@ def bias_and_noise(
     """Draws for candidate bounds what cutting adds to the error, what noise adds, and both together."""
     alt = altair()
     parts = ("what is cut away", "noise", "both together")
-    data = [
+    data: list[Row] = [
         {"x": at, "y": height, "series": part}
         for at, bias, noise in rows
         for part, height in zip(parts, (bias, noise, bias + noise), strict=True)
     ]
-    top = 2.2 * min(bias + noise for _, bias, noise in rows)
-    top = max(top, 1.1 * min(row[2] for row in rows))
+    top = STEEP * min(bias + noise for _, bias, noise in rows)
     shown = [row for row in data if row["y"] <= top] or data
     x = across(across_title)
     y = upward(f"error{f' in {unit}' * bool(unit)}", top=max(row["y"] for row in shown) or 1.0)
@@ -231,7 +247,13 @@ def bias_and_noise(
         source.mark_circle(size=50, opacity=1).encode(x=x, y=y, color=encodings["color"]),
     ]
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
-    return finished(titled(chart, title, subtitle="Narrow bounds cut more away, wide ones take more noise; the dashed line is the least of both"))
+    return finished(
+        titled(
+            chart,
+            title,
+            subtitle="Narrow bounds cut more away, wide ones take more noise; the dashed line is the least of both",
+        )
+    )
 
 
 def _sized(chart: Any, lines: int) -> Any:
@@ -269,5 +291,3 @@ def percent_of(share: float) -> str:
 
 def _within(share: float) -> float:
     return min(max(share, LEAST), 2 * MOST)
-
-

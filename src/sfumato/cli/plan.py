@@ -61,12 +61,15 @@ Delta = Annotated[str | None, typer.Option(help="… with a δ.")]
 Rho = Annotated[str | None, typer.Option(help="The limit in zero-concentrated privacy: ρ.")]
 Rows = Annotated[int | None, typer.Option(help="About how many rows there are, by public knowledge.", min=1)]
 People = Annotated[int | None, typer.Option(help="About how many people there are, by public knowledge.", min=1)]
-MaxRows = Annotated[int | None, typer.Option(help="Keep at most so many rows of each unit, where nothing else is said.", min=1)]
+MaxRows = Annotated[
+    int | None, typer.Option(help="Keep at most so many rows of each unit, where nothing else is said.", min=1)
+]
 Share = Annotated[Shared, typer.Option(help="How what targets leave is shared out.")]
 Unit = Annotated[str | None, typer.Option(help="The column that says whose a row is, if the codebook does not.")]
 Public = Annotated[list[str] | None, typer.Option("--table", help="NAME=FILE, for each public table: plans need it.")]
 Output = Annotated[
-    list[Path] | None, typer.Option("--output", "-o", help="A report (.html), or a plan to read again (.json); more than once.")
+    list[Path] | None,
+    typer.Option("--output", "-o", help="A report (.html), or a plan to read again (.json); more than once."),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Tries the plan on made-up data of the codebook's shape.")]
 Success = Annotated[str | None, typer.Option(help="Instead of a limit: how often an attack may be right at most, 0.6.")]
@@ -93,8 +96,9 @@ def plan_statistics(
 ) -> None:
     """Plans a list of statistics under a limit: what each costs, how exact it is, what does not fit.
 
-    Opens no private data, asks nothing, charges nothing: a codebook is enough. In a file, a statistic is a text or has
-    sql, name, within (50, or "5 %"), confidence, priority, and the bounds of a query.
+    Opens no private data, asks nothing, charges nothing: a codebook is enough.
+
+    In a file, a statistic is a SELECT, or has sql, name, within (50, or "5 %"), priority, max_rows and so on.
     """
     for path in output or ():
         if path.suffix not in FORMS:
@@ -165,8 +169,10 @@ def _wanted(given: Any, max_rows: int | None) -> Wanted:
     if unknown := sorted(set(map(str, said)) - KEYS):
         misused(f"a statistic has no {unknown[0]}; it has {comma_list(sorted(KEYS))}.")
     bounded = {"max_rows", "max_rows_per_group", "max_groups"} & set(said)
-    also = {} if max_rows is None or bounded else {"max_rows": max_rows}
-    return wanted(said["sql"], **{name: value for name, value in said.items() if name != "sql"}, **also)
+    rest: dict[str, Any] = {name: value for name, value in said.items() if name != "sql"}
+    if max_rows is not None and not bounded:
+        rest["max_rows"] = max_rows
+    return wanted(said["sql"], **rest)
 
 
 def _named(given: str) -> tuple[str, str]:

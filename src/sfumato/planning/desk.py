@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias, final
@@ -226,7 +225,9 @@ class Desk:
             if not (one.keys_only and public_groups(one.question, settings, self.opened) is not None)
         ]
         if not private:
-            raise QueryRefused(f"this asks only what is public, and costs nothing: leave it out of the plan: {asked.question}")
+            raise QueryRefused(
+                f"this asks only what is public, and costs nothing: leave it out of the plan: {asked.question}"
+            )
         return private, settings
 
     def _size(self, asked: Wanted, plan: QueryPlan) -> tuple[int, bool]:
@@ -246,4 +247,3 @@ class Desk:
             return self.rows, True
         sizes = [table.size or table.least for table in self.book.tables if not table.public]
         return (max(sizes), True) if any(sizes) else (ROWS, False)
-

@@ -173,8 +173,9 @@ class Forms(Displayed):
         kinds = {"now": ContextRecord, "proposed": ContextRecord, "datasheet": Datasheet, "study": PreferenceStudy}
         match plain:
             case {"format": form, "version": version, **rest} if form == FORMAT and version == VERSION:
+                given = cast(dict[str, Any], rest)
                 try:
-                    return Forms(**{name: kinds[name](**_read(said)) for name, said in rest.items()})
+                    return Forms(**{name: kinds[name](**_read(said)) for name, said in given.items()})
                 except (KeyError, TypeError, ValueError, SfumatoError) as refusal:
                     raise UnknownFormat("a form in it cannot be read") from refusal
         raise UnknownFormat(f"it is no {FORMAT} of version {VERSION}")
@@ -207,7 +208,9 @@ def _plain_part(value: object) -> Any:
 
 
 def _read(said: Mapping[str, Any]) -> dict[str, Any]:
-    read = {name: tuple(map(_whole, value)) if isinstance(value, list) else value for name, value in said.items()}
+    read: dict[str, Any] = {
+        name: tuple(map(_whole, value)) if isinstance(value, list) else value for name, value in said.items()
+    }
     return {name: Fraction(value) if name == "ceiling" else value for name, value in read.items()}
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias, final
+from typing import TYPE_CHECKING, final
 
 from sfumato.accounting.convert.convert import convert
 from sfumato.accounting.losses.measures import Approx, Loss, Pure
@@ -19,7 +20,7 @@ from sfumato.accounting.meaning.guidance import (
 )
 from sfumato.datasets import deployments
 from sfumato.errors import BadArgument, SfumatoError
-from sfumato.exact import Number, digits_up, integer, positive, probability, up
+from sfumato.exact import Number, decimal_of, digits_up, integer, positive, probability, up
 from sfumato.release.registry import RegistryEntry
 from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 USUAL_DELTA, FEW = Fraction(1, 10**6), Fraction(1, 1000)
 """The usual δ; and how likely it may be at most that of all people one is published in the clear."""
 
-Odds: TypeAlias = "tuple[int, int] | Number"
+DIGITS = 6
+"""A limit has so many digits, rounded down."""
 
 
 def delta_for(people: int) -> Fraction:
@@ -99,8 +101,8 @@ def limit_advice(
     more; ``delta`` states one.
 
     >>> advice = limit_advice(success=0.75, ceiling=2)
-    >>> round(float(advice.limit.epsilon), 6)
-    1.098612
+    >>> advice.limit
+    Pure(epsilon=1.09861)
     """
     many = None if people is None else integer(people, "people", least=1)
     lost = Fraction(0) if delta is None else probability(delta, "delta")
@@ -126,7 +128,7 @@ def limit_advice(
     if ceiling is not None and len(ways) == 1:
         must = "given beside a ceiling, which is no reason by itself: success, odds or justified"
         raise BadArgument("the grounds of a limit", must, None)
-    least = min(epsilon for _, epsilon in ways)
+    least = Fraction(decimal_of(min(epsilon for _, epsilon in ways), DIGITS, ROUND_FLOOR))
     if not least:
         raise BadArgument("success", "such that an ε above 0 keeps it", success)
     limit = Approx(least, lost) if lost else Pure(least)

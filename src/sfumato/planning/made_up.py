@@ -84,7 +84,13 @@ class _Shape:
         """How many rows there are, and whose each is: no more of one person than a stated fact allows."""
         stated, size = self.declared.contributions, self.declared.size
         many = rows if size is None else size
-        if stated is not None and stated.by == FACT and stated.rows is not None and self.scan.owner and self.scan.owner.id:
+        if (
+            stated is not None
+            and stated.by == FACT
+            and stated.rows is not None
+            and self.scan.owner
+            and self.scan.owner.id
+        ):
             many = min(many, stated.rows * people)
         return many, np.arange(many, dtype=np.int64) % people
 
@@ -128,8 +134,8 @@ def _values(column: Column, maker: Maker, many: int) -> list[Any]:
             low, high = (0, NUMBERS) if ends is None else (int(ends[0]), int(ends[1]))
             return [low + one for one in maker.below(high - low + 1, many).tolist()]
         case Kind.FLOAT:
-            low, high = (0.0, float(NUMBERS)) if ends is None else (float(ends[0]), float(ends[1]))
-            return [low + (high - low) * one for one in maker.fractions(many).tolist()]
+            least, most = (0.0, float(NUMBERS)) if ends is None else (float(ends[0]), float(ends[1]))
+            return [least + (most - least) * one for one in maker.fractions(many).tolist()]
         case Kind.DATE:
             first, last = ends or (FIRST_DAY, FIRST_DAY + datetime.timedelta(DAYS - 1))
             days = maker.below((last - first).days + 1, many).tolist()

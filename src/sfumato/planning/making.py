@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from sfumato.accounting.losses.measures import Approx, Loss
+from sfumato.accounting.losses.measures import Approx, Loss, Pure
 from sfumato.accounting.meaning.guidance import delta_warning, epsilon_warning
 from sfumato.core.metrics import Unit
 from sfumato.errors import BadArgument, QueryRefused
@@ -23,6 +23,7 @@ from sfumato.planning.shape import Tables
 from sfumato.planning.wanted import Wanted, read_wanted
 from sfumato.query.answer.normal_text import normal_text
 from sfumato.query.frame.queries import Query
+from sfumato.release.render.words import clean
 
 
 def plan(
@@ -63,7 +64,7 @@ def plan(
     if not isinstance(whole, Loss):
         raise BadArgument("limit", "given: epsilon=1, or limit=sf.Approx(1, 1e-6), what may be spent in all", None)
     desk = Desk.open(codebook, unit=unit, public=public, rows=None if rows is None else integer(rows, "rows", least=1))
-    candidates = named([desk.candidate(one) for one in read_wanted(statistics)])
+    candidates = named([_candidate(desk, one) for one in read_wanted(statistics)])
     chosen = choose(candidates, whole, share=share)
     if not chosen.bought:
         first, _, why = chosen.dropped[0]
@@ -87,6 +88,16 @@ def plan(
         notes=tuple(_notes(whole, many, desk)),
         forms=forms,
     )
+
+
+def _candidate(desk: Desk, asked: Wanted) -> Candidate:
+    """Reads a statistic; what is refused says which one it is."""
+    try:
+        return desk.candidate(asked)
+    except QueryRefused as refusal:
+        text = asked.question if isinstance(asked.question, str) else "a frame"
+        told = f"{asked.name or clean(text, most=60)}: {refusal}"
+    raise QueryRefused(told)
 
 
 def named(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -163,7 +174,7 @@ def _for_others(chosen: Chosen, unit: Unit) -> Loss:
 
 def _notes(limit: Loss, people: int | None, desk: Desk) -> list[str]:
     """What must be said of a limit: an ε beyond advice, a δ that is too large; what is sensitive."""
-    notes = [] if not hasattr(limit, "epsilon") else [epsilon_warning(limit)]
+    notes = [epsilon_warning(limit)] if isinstance(limit, Pure | Approx) else []
     lost = Fraction(getattr(limit, "delta", 0))
     if people is not None and lost:
         notes.append(delta_warning(lost, size=people))
@@ -172,5 +183,3 @@ def _notes(limit: Loss, people: int | None, desk: Desk) -> list[str]:
     elif lost:
         notes.append("δ must be far below 1 in the number of people: state people=…, and it is checked")
     return [*(note for note in notes if note), *desk.book.flags]
-
-

@@ -1,4 +1,4 @@
-"""Plans as records: the statistics in the order of spending, what each costs and how exact it will be, and the whole."""
+"""Plans as records: statistics in the order of spending, what each costs and how exact it will be, and the whole."""
 
 from __future__ import annotations
 
@@ -145,9 +145,9 @@ class Plan(Displayed):
     @property
     def cost(self) -> Loss:
         """What a ledger counts for all of it, as it charges one statistic after another: within the limit."""
+        from sfumato.accounting.adaptive.costs import Cost
         from sfumato.ledger.rules import rule_for
         from sfumato.planning.sharing import charged_to
-        from sfumato.accounting.adaptive.costs import Cost
 
         rule = charged_to(rule_for(self.limit), [Cost(one.price, one.event, self.relation) for one in self.steps])
         spent: Loss = getattr(rule, "spent", self.limit)
@@ -162,7 +162,9 @@ class Plan(Displayed):
         sums: dict[str, Loss] = {}
         for kind in COMMON_KINDS:
             try:
-                sums[kind.__name__] = self.report().loss if kind is Approx else total(self.event, kind, relation=self.relation)
+                sums[kind.__name__] = (
+                    self.report().loss if kind is Approx else total(self.event, kind, relation=self.relation)
+                )
             except (NoProvenRoute, OverflowError):
                 continue
         return sums
@@ -199,7 +201,12 @@ class Plan(Displayed):
         rows += [] if self.left is None else [("left", self.left.str_down())]
         rows += [(f"for {who}", str(loss)) for who, loss in self.beside]
         if self.factor is not None:
-            rows.append(("to drop nothing", f"all error bars with targets would have to be {float(self.factor):.3g} times as wide"))
+            rows.append(
+                (
+                    "to drop nothing",
+                    f"all error bars with targets would have to be {float(self.factor):.3g} times as wide",
+                )
+            )
         return rows
 
     @property
@@ -303,7 +310,7 @@ class Plan(Displayed):
 def step_rows(step: Step, place: int) -> list[tuple[str, ...]]:
     """The rows of a step under `STEPS_HEAD`, one for each number; the first few of very many."""
     shown, rest = step.numbers[:FOUR], len(step.numbers) - FOUR
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             str(place) if first else "",
             f"{step.name}: {one.column}" if one.column != step.name else step.name,
@@ -346,4 +353,3 @@ def share_words(share: float) -> str:
     ('3.1 %', 'under 0.01 %', '340 %')
     """
     return "under 0.01 %" if share < 1e-4 else f"{100 * share:.2g} %" if share < 1 else f"{100 * share:.0f} %"
-

@@ -86,7 +86,9 @@ class DryRun(Displayed):
         rows = tuple(
             (
                 one.step if one.step == one.column else f"{one.step}: {one.column}",
-                "hangs on the data" if one.foretold is None else f"± {amount_words(one.foretold)}{' in rank' * one.rank}",
+                "hangs on the data"
+                if one.foretold is None
+                else f"± {amount_words(one.foretold)}{' in rank' * one.rank}",
                 f"± {amount_words(one.measured)}",
                 "" if one.covered is None else f"{100 * one.covered:.1f} % (promised {percent(one.confidence)})",
                 f"{one.cells:,}",
@@ -98,7 +100,10 @@ class DryRun(Displayed):
             for one in self.numbers
             if not one.kept
         )
-        told = (("on", f"{self.data}, {self.rows:,} rows"), ("charged to a book of its own", f"{self.spent} of {self.limit}"))
+        told = (
+            ("on", f"{self.data}, {self.rows:,} rows"),
+            ("charged to a book of its own", f"{self.spent} of {self.limit}"),
+        )
         return Document(
             "Dry run",
             f"every step ran; noise was drawn up to {self.times:,} times",
@@ -136,8 +141,8 @@ def dry_run(
     """Runs a plan on made-up data of the codebook's shape, and compares the errors that come out with those foretold.
 
     Every step is charged, asked and released as on the data itself, by the same code, with a book in memory; then the
-    noise of each is drawn so many ``times`` over. With ``data`` it runs on that instead, which must be public or made up:
-    a ``claim`` says so, for errors are measured against its exact values. Made-up values are spread evenly, so that
+    noise of each is drawn so many ``times`` over. With ``data`` it runs on that instead, which must be public or made
+    up: a ``claim`` says so, for errors are measured against its exact values. Made-up values are spread evenly, so that
     errors of means and quantiles are those of such data.
     """
     desk = Desk.open(codebook, unit=unit, public=public)
@@ -167,8 +172,8 @@ def dry_run(
 
 
 def _rows_of(tables: Any, private: str, many: int) -> int:
-    table = tables.get(private) if isinstance(tables, dict) else tables
-    return len(table) if hasattr(table, "__len__") and not isinstance(table, str) else many
+    table: Any = tables.get(private) if isinstance(tables, dict) else tables
+    return len(table) if hasattr(table, "__len__") and not isinstance(table, str | dict) else many
 
 
 def _rehearsed(step: Step, desk: Desk, held: Unlocked, times: int, entropy: Entropy) -> list[Rehearsed]:

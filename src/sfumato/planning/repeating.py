@@ -162,9 +162,7 @@ def _rank_errors(counts: Counts, chosen: Array, places: Array, at: float) -> Mea
     return Measured(errors, np.zeros(0, dtype=np.bool_))
 
 
-def _with_totals(
-    compiled: CompiledQuery, held: Unlocked, times: int, confidence: Fraction, entropy: Entropy
-) -> Errors:
+def _with_totals(compiled: CompiledQuery, held: Unlocked, times: int, confidence: Fraction, entropy: Entropy) -> Errors:
     """Repeats a question with totals, one repetition at a time; nothing is said of one with keys that are chosen."""
     if any(level.chooser is not None or level.runs for level in compiled.levels):
         return {}

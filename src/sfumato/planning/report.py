@@ -1,10 +1,11 @@
-"""The report of a plan: a page in plain words for people who decide, with charts, that opens anywhere, loads nothing."""
+"""The report of a plan: a page in plain words for people who decide, with charts, that loads nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.meaning.attacker import Attacker
 from sfumato.charts.in_pages import for_page
 from sfumato.errors import MissingExtra, SfumatoError
@@ -68,16 +69,28 @@ footer {{ margin-top: 1.75rem; }}
 """
 
 FOOTER = (
-    "This plan was made from public facts alone: no data was opened and nothing was spent. Losses are worked out exactly "
-    "and rounded up; errors are those of the noise, and say nothing of errors in the data itself."
+    "This plan was made from public facts alone: no data was opened and nothing was spent. Losses are worked out "
+    "exactly and rounded up; errors are those of the noise, and say nothing of errors in the data itself."
 )
+
+TOGETHER = {
+    "Pure": "all together, as ε",
+    "Approx": "all together, as (ε, δ)",
+    "ZCDP": "all together, as ρ",
+    "GDP": "all together, as μ",
+}
+
+
+def unbroken(loss: Loss) -> str:
+    """A loss that no line breaks inside a number."""
+    return str(loss).replace("e-", "e\N{NON-BREAKING HYPHEN}").replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
 
 def page(plan: Plan) -> str:
     """Writes the page."""
     lead = (
         f"{len(plan.steps)} statistic{'s' * (len(plan.steps) != 1)} would be published. Protected is {plan.protects}. "
-        f"What all of it may cost: {plan.limit}."
+        f"What may be spent on all of it: {unbroken(plan.limit)}."
     )
     parts = [_known(plan), _errors(plan), _means(plan), _others(plan), _money(plan), _dropped(plan), _forms(plan)]
     parts += [_not_protected(plan), _notes(plan), _asked(plan)]
@@ -110,9 +123,7 @@ def listed(table: Table, *, keep: Sequence[int] = ()) -> str:
 
 def _row(row: Sequence[str], keep: Sequence[int]) -> str:
     name, *rest = row
-    cells = "".join(
-        f"<td{' class=keep' * (place in keep)}>{escaped(cell)}</td>" for place, cell in enumerate(rest, 1)
-    )
+    cells = "".join(f"<td{' class=keep' * (place in keep)}>{escaped(cell)}</td>" for place, cell in enumerate(rest, 1))
     return f'<tr><th scope="row">{escaped(name)}</th>{cells}</tr>'
 
 
@@ -127,8 +138,8 @@ def figure(draw: Callable[[], Chart]) -> str:
 def _known(plan: Plan) -> str:
     rows = tuple((step.name, error_of(step), percent(step.confidence)) for step in plan.steps)
     said = (
-        "In this order. Each number gets random noise that hides any one person; how much is known beforehand. The exact "
-        "number is within the error bar as often as the last column says."
+        "In this order. Each number gets random noise that hides any one person; how much is known beforehand. The "
+        "exact number is within the error bar as often as the last column says."
     )
     table = Table(rows, ("statistic", "how exact it will be", "how sure"))
     return section("What will be known", paragraph(said), listed(table, keep=(2,)))
@@ -156,8 +167,8 @@ def _means(plan: Plan) -> str:
     except SfumatoError:
         return ""
     said = (
-        "Think of 1,000 people, half of them in the data and half not, and of somebody who wants to find out which. They "
-        "know everything about everybody else, and see all that is published. By tossing a coin they would be right "
+        "Think of 1,000 people, half of them in the data and half not, and of somebody who wants to find out which. "
+        "They know everything about everybody else, and see all that is published. By tossing a coin they would be right "
         f"about 500 of the 1,000. With all of these statistics they are right about {right} at most."
     )
     more = "What the statistics say about people in general, they may say about anybody, in the data or not."
@@ -176,8 +187,8 @@ def _suspicion(plan: Plan) -> str:
     except SfumatoError:
         return ""
     return (
-        f"Whoever suspected something of a person with 10 % certainty before may come to at most {_percent(float(after))} "
-        "by a test that accuses 5 % of the innocent."
+        "Whoever suspected something of a person with 10 % certainty before may come to at most "
+        f"{_percent(float(after))} by a test that accuses 5 % of the innocent."
     )
 
 
@@ -190,7 +201,9 @@ def _others(plan: Plan) -> str:
     if not table.rows:
         return ""
     said = f"{table.title} than this plan. Beside it stand those nearest to it."
-    caution = "The numbers compare only where the same is protected: a person for ever is more than a person in a month."
+    caution = (
+        "The numbers compare only where the same is protected: a person for ever is more than a person in a month."
+    )
     return section(
         "What others have done",
         paragraph(said),
@@ -202,11 +215,11 @@ def _others(plan: Plan) -> str:
 
 def _money(plan: Plan) -> str:
     said = (
-        "The limit is what may be spent in all; what was spent never comes back. Statistics with a stated precision were "
-        "bought first, at the least that meets it; the others share the rest so that their errors are least in all."
+        "The limit is what may be spent in all; what was spent never comes back. Statistics with a stated precision "
+        "were bought first, at the least that meets it; the others share the rest so that their errors are least in all."
     )
     rows = tuple((name, str(loss)) for name, loss in (("limit", plan.limit), ("the ledger counts", plan.cost)))
-    rows += tuple((f"composed, in {kind}", str(loss)) for kind, loss in plan.totals.items())
+    rows += tuple((TOGETHER.get(kind, kind), str(loss)) for kind, loss in plan.totals.items())
     rows += tuple((f"for {who}", str(loss)) for who, loss in plan.beside)
     return section(
         "What it costs", paragraph(said), figure(lambda: plan.chart("shares")), listed(Table(rows, ("", "loss")))
@@ -220,7 +233,9 @@ def _dropped(plan: Plan) -> str:
     said = "The limit does not pay for these, and they are left out; what matters least goes first."
     more = ""
     if plan.factor is not None:
-        more = paragraph(f"To keep them all, the error bars that are wanted would have to be {float(plan.factor):.3g} times as wide.")
+        more = paragraph(
+            f"To keep them all, the error bars that are wanted would have to be {float(plan.factor):.3g} times as wide."
+        )
     return section(
         "What is left out", paragraph(said), listed(Table(rows, ("statistic", "why", "priority"))), more, kind="warn"
     )
@@ -229,9 +244,7 @@ def _dropped(plan: Plan) -> str:
 def _forms(plan: Plan) -> str:
     if plan.forms is None:
         return ""
-    parts = [
-        f"<h3>{escaped(title)}</h3>{listed(Table(rows))}" for title, rows in plan.forms.sections() if rows
-    ]
+    parts = [f"<h3>{escaped(title)}</h3>{listed(Table(rows))}" for title, rows in plan.forms.sections() if rows]
     return section("Between whom, and on which terms", *parts)
 
 

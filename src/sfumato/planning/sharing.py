@@ -103,7 +103,9 @@ def least_share(candidate: Candidate, whole: Loss, factor: float = 1.0) -> Fract
 
     def meets(share: float) -> bool:
         try:
-            return error_of(candidate.at(whole.scaled(few_digits_up(Fraction(share)))), candidate) <= factor
+            return (
+                error_of(candidate.at(whole.scaled(_four_digits(Fraction(share), ROUND_CEILING))), candidate) <= factor
+            )
         except (OverflowError, SfumatoError):  # noise beyond all numbers
             return False
 
@@ -115,21 +117,25 @@ def least_share(candidate: Candidate, whole: Loss, factor: float = 1.0) -> Fract
     while low == high or meets(low):
         low, high = low / 2, low
         if low < CHEAPEST:
-            return few_digits_up(Fraction(high))
+            return _four_digits(Fraction(high), ROUND_CEILING)
     for _ in range(HALVINGS):
         middle = math.sqrt(low * high)
         low, high = (low, middle) if meets(middle) else (middle, high)
-    return few_digits_up(Fraction(high))
+    return _four_digits(Fraction(high), ROUND_CEILING)
 
 
 def few_digits_up(value: Extended) -> Extended:
     """A number with four digits that is no less: what is paid for a target."""
-    return value if value in (0, math.inf) else Fraction(decimal_of(Fraction(value), DIGITS, ROUND_CEILING))
+    return value if value in (0, math.inf) else _four_digits(Fraction(value), ROUND_CEILING)
 
 
 def few_digits_down(value: Extended) -> Extended:
     """A number with four digits that is no more: a share of what is left."""
-    return value if value in (0, math.inf) else Fraction(decimal_of(Fraction(value), DIGITS, ROUND_FLOOR))
+    return value if value in (0, math.inf) else _four_digits(Fraction(value), ROUND_FLOOR)
+
+
+def _four_digits(value: Fraction, rounding: str) -> Fraction:
+    return Fraction(decimal_of(value, DIGITS, rounding))
 
 
 def charged_to(rule: Rule, costs: Sequence[Cost]) -> Rule | None:

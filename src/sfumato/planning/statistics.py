@@ -89,9 +89,11 @@ def _overview(column: Column, where: str) -> str | None:
     """The question that shows how a column is spread; None where public facts are too few for one."""
     name, ends = _quoted(column.name), column.between
     if isinstance(ends, Bounds):
-        return f"SELECT HISTOGRAM({name}, [{', '.join(_edges(ends, whole=column.type == 'int'))}]) AS {name} FROM {where}"
+        return (
+            f"SELECT HISTOGRAM({name}, [{', '.join(_edges(ends, whole=column.type == 'int'))}]) AS {name} FROM {where}"
+        )
     days = ends is not None and isinstance(ends[0], datetime.date) and column.type == "date"
-    many = (ends[1] - ends[0]).days + 1 if days and ends is not None else len(column.categories)  # type: ignore[operator,union-attr]
+    many = (ends[1] - ends[0]).days + 1 if days and ends is not None else len(column.categories)
     if column.type == "bool" or 1 < many <= MOST_GROUPS:
         return f"SELECT {name}, COUNT(*) AS n FROM {where} GROUP BY {name}"
     return None

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sfumato.accounting.codec import from_plain as read_record
 from sfumato.accounting.codec import to_plain as plain_record
@@ -43,7 +43,11 @@ def to_plain(plan: Plan) -> dict[str, Any]:
         "delta": str(plan.delta),
         "steps": [_plain_step(step) for step in plan.steps],
         "dropped": [
-            {**_texts(one, "name", "sql", "why"), "priority": one.priority, "price": one.price and plain_record(one.price)}
+            {
+                **_texts(one, "name", "sql", "why"),
+                "priority": one.priority,
+                "price": one.price and plain_record(one.price),
+            }
             for one in plan.dropped
         ],
         "factor": None if plan.factor is None else str(plan.factor),
@@ -80,8 +84,9 @@ def _number(value: float | None) -> str | None:
     return None if value is None or not math.isfinite(value) else repr(float(value))
 
 
-def _foretold(column: str, value: str | None, half_width: str | None, rank: bool) -> Foretold:  # noqa: FBT001  # as stored
-    return Foretold(column, *(None if one is None else float(one) for one in (value, half_width)), rank=rank)
+def _foretold(column: str, value: str | None, half_width: str | None, rank: bool) -> Foretold:  # noqa: FBT001  # stored
+    near, wide = (None if one is None else float(one) for one in (value, half_width))
+    return Foretold(column, near, wide, rank)
 
 
 def _plain_parameters(step: Step) -> Any:
@@ -132,9 +137,15 @@ def _plain_settings(own: Settings) -> dict[str, Any]:
 
 def _read_settings(plain: Mapping[str, Any]) -> Settings:
     keys, noise = plain.get("keys"), plain.get("noise")
+    groups, each, rows, matches = (plain.get(name) for name in BOUNDS)
     return Settings.read(
-        **{name: plain.get(name) for name in BOUNDS},
-        keys=None if keys is None else KeySet.rows(keys["names"], [[_read_value(one) for one in row] for row in keys["rows"]]),
+        max_groups=groups,
+        max_rows_per_group=each,
+        max_rows=rows,
+        max_matches=matches,
+        keys=None
+        if keys is None
+        else KeySet.rows(keys["names"], [[_read_value(one) for one in row] for row in keys["rows"]]),
         weights={name: Fraction(weight) for name, weight in plain.get("weights", [])} or None,
         noise=dict(noise) if isinstance(noise, list) else noise,
     )
@@ -156,7 +167,7 @@ def from_plain(plain: object) -> Plan:
     match plain:
         case {"format": form, "version": version} if form == FORMAT and version == VERSION:
             try:
-                return _read(plain)
+                return _read(cast(dict[str, Any], plain))
             except (KeyError, TypeError, ValueError, AttributeError, SfumatoError) as refusal:
                 raise UnknownFormat("a plan in it cannot be read") from refusal
     raise UnknownFormat(f"it is no {FORMAT} of version {VERSION}")

@@ -226,9 +226,7 @@ Near: TypeAlias = tuple[float | None, float | None]
 """A value in the middle of what is possible, and half of its error bar; None where it is not known."""
 
 
-def foretold(
-    compiled: CompiledQuery, sizes: Sequence[int], confidence: Fraction
-) -> list[tuple[str, list[Near]]]:
+def foretold(compiled: CompiledQuery, sizes: Sequence[int], confidence: Fraction) -> list[tuple[str, list[Near]]]:
     """Foretells the numbers of a question in made-up groups of several sizes, column by column, and their errors."""
     answer = finished(_ungrouped(compiled), [_made_up(compiled, sizes)], confidence)
     places = range(len(sizes))
