@@ -141,8 +141,8 @@ def bounds_advice(
 
     Takes:      ``column``, as in "visits.minutes", or "minutes" where there is one table; ``facts`` on how its values
                 are spread: public values (of other years, other places), shares by value ({30: 0.2, 60: 0.8}), or a
-                release with a HISTOGRAM of it, which was paid for; ``source``, where public facts are from; ``between``, bounds
-                to try, which are picked from the facts where none are named
+                release with a HISTOGRAM of it, which was paid for; ``source``, where public facts are from;
+                ``between``, bounds to try, which are picked from the facts where none are named
     Gives:      a `BoundsAdvice`, which prints itself
 
     What is cut away is counted on the facts; the noise is that of the query itself, planned with each bounds in turn.

@@ -168,8 +168,8 @@ def _means(plan: Plan) -> str:
         return ""
     said = (
         "Think of 1,000 people, half of them in the data and half not, and of somebody who wants to find out which. "
-        "They know everything about everybody else, and see all that is published. By tossing a coin they would be right "
-        f"about 500 of the 1,000. With all of these statistics they are right about {right} at most."
+        "They know everything about everybody else, and see all that is published. By tossing a coin they would be "
+        f"right about 500 of the 1,000. With all of these statistics they are right about {right} at most."
     )
     more = "What the statistics say about people in general, they may say about anybody, in the data or not."
     return section(
@@ -216,7 +216,7 @@ def _others(plan: Plan) -> str:
 def _money(plan: Plan) -> str:
     said = (
         "The limit is what may be spent in all; what was spent never comes back. Statistics with a stated precision "
-        "were bought first, at the least that meets it; the others share the rest so that their errors are least in all."
+        "were bought first, at the least that meets it; the others share the rest so that errors are least in all."
     )
     rows = tuple((name, str(loss)) for name, loss in (("limit", plan.limit), ("the ledger counts", plan.cost)))
     rows += tuple((TOGETHER.get(kind, kind), str(loss)) for kind, loss in plan.totals.items())

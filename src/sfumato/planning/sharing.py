@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
+from functools import cache
 from typing import TypeAlias
 
 from sfumato.accounting.adaptive.charge import Rule, charge_to
@@ -27,6 +28,9 @@ STEP = 1.25
 
 DIGITS = 4
 """Prices have so many digits."""
+
+KNOTS = 2
+"""Between a share and twice the share, errors are worked out so many times."""
 
 PARTS = 10_000
 """Shares are multiples of one in so many, rounded down: together they never exceed the whole."""
@@ -87,13 +91,22 @@ def allowed_width(target: Target | None, value: float | None) -> float | None:
 
 
 def errors_at(candidate: Candidate, whole: Loss) -> Errors:
-    """The error of a statistic at shares of a loss; where nothing is foretold, one that falls as the share grows."""
-    known: dict[Fraction, float] = {}
+    """The error of a statistic at shares of a loss; where nothing is foretold, one that falls as the share grows.
+
+    It is worked out at a few shares, and between them taken to be a power of the share: this decides who gets how much,
+    and not what anybody is told.
+    """
+
+    @cache
+    def known(knot: int) -> float:
+        share = Fraction(2.0 ** (knot / KNOTS))
+        return math.log(error_of(candidate.at(whole.scaled(share)), candidate) or 1 / float(share))
 
     def error(share: Fraction) -> float:
-        if share not in known:
-            known[share] = error_of(candidate.at(whole.scaled(share)), candidate) or 1 / float(share)
-        return known[share]
+        place = KNOTS * math.log2(share)
+        knot = math.floor(place)
+        part = place - knot
+        return math.exp((1 - part) * known(knot) + part * known(knot + 1))
 
     return error
 
