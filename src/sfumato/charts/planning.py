@@ -75,10 +75,8 @@ def planned_errors(
     return finished(titled(_sized(alt.layer(*layers), len(names)), title, subtitle=below))
 
 
-def planned_shares(
-    shares: Sequence[tuple[str, float]], limit: str, *, title: str = "What each statistic takes of the limit"
-) -> Chart:
-    """Draws what each statistic takes of a limit, and what is left of it."""
+def planned_shares(shares: Sequence[tuple[str, float]], of: str, *, title: str = "What each statistic takes") -> Chart:
+    """Draws what each statistic takes, as a share ``of`` something: of a limit, or of all that is spent."""
     alt = altair()
     names = unlike([name for name, _ in shares])
     taken = sum(share for _, share in shares)
@@ -89,7 +87,7 @@ def planned_shares(
     y = _names(names)
     x = alt.X(
         "share:Q",
-        title=f"share of the limit ({limit})",
+        title=of,
         axis=alt.Axis(format="%", tickCount=6),
         scale=alt.Scale(domain=[0, 1.15 * max(row["share"] for row in data)], nice=False),
     )
@@ -98,10 +96,7 @@ def planned_shares(
         source.mark_bar(color=BLUE, height=14).encode(x=x, y=y),
         source.mark_text(align="left", dx=6, color=INK).encode(x=x, y=y, text="words:N"),
     ]
-    said = f"{percent_of(taken)} in all"
-    if taken > 1.001:
-        said = f"Together {taken:.3g} times the limit: many small losses cost less together than their sum"
-    return finished(titled(_sized(alt.layer(*layers), len(names)), title, subtitle=said))
+    return finished(titled(_sized(alt.layer(*layers), len(names)), title, subtitle=f"{percent_of(taken)} in all"))
 
 
 def people_of_thousand(right: int, *, title: str = "What the best attacker learns about 1,000 people") -> Chart:

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 Facts: TypeAlias = "Sequence[float] | NDArray[Any] | Mapping[float, float] | Release"
 """Public values, shares of the rows by value, or a histogram that was paid for."""
 
-TAILS = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+TAILS = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2)
 """The shares of values beyond each bound that are tried."""
 
-STEPS = 8
+STEPS = 6
 """So many upper bounds are tried besides, evenly spaced."""
 
 MOST_ROWS = 64
@@ -281,7 +281,7 @@ def _ends(
     """Candidates for both bounds: what the codebook states, and quantiles of the facts."""
     highs = sorted({_round(one, up=True, whole=whole) for one in _quantiles(values, shares)})
     mirrored = _quantiles(-values[::-1], shares[::-1])
-    lows = sorted({_round(-one, up=False, whole=whole) for one in mirrored})[:4]
+    lows = sorted({_round(-one, up=False, whole=whole) for one in mirrored})[:3]
     if isinstance(stated, Bounds):
         lows, highs = sorted({*lows, Fraction(stated.lower)}), sorted({*highs, Fraction(stated.upper)})
     between = np.linspace(float(highs[0]), float(highs[-1]), STEPS)

@@ -85,7 +85,8 @@ def own_kind(candidate: Candidate, whole: Loss) -> Loss:
 
 def concentrated(candidate: Candidate, whole: Loss) -> Loss:
     """Buys with ρ from a limit in (ε, δ), where keys are public: many such losses together cost less than their sum."""
-    if candidate.chooses_keys or not isinstance(whole, Approx):
+    stated = candidate.wanted.settings.noise
+    if candidate.chooses_keys or stated not in (None, "gaussian") or not isinstance(whole, Approx):
         return whole
     return ZCDP(few_digits_down(most_mu(Fraction(whole.epsilon), whole.delta) ** 2 / 2))
 

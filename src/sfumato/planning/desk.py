@@ -177,6 +177,11 @@ class Desk:
         """Which data sets are neighbours, in the words of the accountant."""
         return self.session().relation
 
+    @property
+    def exchanges(self) -> bool:
+        """Tells whether one unit comes for another: where the number of rows is public, none is added or removed."""
+        return any(table.size is not None for table in self.book.tables if not table.public)
+
     def session(self) -> Session:
         """A session that can explain questions, on tables without rows and a book that nobody keeps."""
         limits = dict.fromkeys(self.dataset.kinds, STATED) if self.dataset.kinds else STATED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sfumato.accounting.losses.measures import Approx
 from sfumato.errors import BadArgument
 from sfumato.planning.limits import comparable, epsilon_of, right_of_thousand
 
@@ -21,7 +22,7 @@ def drawn(plan: Plan, what: str, charts: Any) -> Chart:
         case "errors":
             made = charts.planned_errors(error_rows(plan))
         case "shares":
-            made = charts.planned_shares([(step.name, float(step.share)) for step in plan.steps], str(plan.limit))
+            made = charts.planned_shares(*share_rows(plan))
         case "people":
             made = charts.people_of_thousand(right_of_thousand(plan.cost, delta=plan.delta))
         case "others":
@@ -31,6 +32,14 @@ def drawn(plan: Plan, what: str, charts: Any) -> Chart:
         case _:
             raise BadArgument("what", f"one of {', '.join(map(repr, CHARTS))}", what)
     return made
+
+
+def share_rows(plan: Plan) -> tuple[list[tuple[str, float]], str]:
+    """What each statistic takes: of the limit, where shares add up; or else of all that is spent."""
+    adds_up = not isinstance(plan.limit, Approx)
+    whole = 1.0 if adds_up else float(sum(step.share for step in plan.steps))
+    shares = [(step.name, float(step.share) / whole) for step in plan.steps]
+    return shares, f"share of the limit, {plan.limit}" if adds_up else f"share of what is spent of {plan.limit}"
 
 
 def error_rows(plan: Plan) -> list[tuple[str, float, float | None]]:

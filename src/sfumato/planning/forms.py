@@ -176,7 +176,7 @@ class Forms(Displayed):
                 given = cast(dict[str, Any], rest)
                 try:
                     return Forms(**{name: kinds[name](**_read(said)) for name, said in given.items()})
-                except (KeyError, TypeError, ValueError, SfumatoError) as refusal:
+                except (AttributeError, KeyError, TypeError, ValueError, SfumatoError) as refusal:
                     raise UnknownFormat("a form in it cannot be read") from refusal
         raise UnknownFormat(f"it is no {FORMAT} of version {VERSION}")
 

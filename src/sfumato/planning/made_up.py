@@ -71,7 +71,8 @@ class _Shape:
         for column in self.scan.columns:
             maker = Maker.seeded(f"made up {self.declared.name} {column.name}", self.seed)
             values = self._values(column, maker, many, whose)
-            columns[column.name] = pa.array(_with_gaps(values, column, maker), types[column.kind])
+            full = values if column.name in self._names_of_people else _with_gaps(values, column, maker)
+            columns[column.name] = pa.array(full, types[column.kind])
         for items in self.scan.lists:
             maker = Maker.seeded(f"made up {self.declared.name} {items.column}", self.seed)
             lengths = maker.below(min(ITEMS, items.most or ITEMS) + 1, many)
@@ -79,6 +80,12 @@ class _Shape:
             listed = [[next(flat) for _ in range(length)] for length in lengths.tolist()]
             columns[items.column] = pa.array(listed, pa.list_(types[items.item.kind]))
         return pa.table(columns)
+
+    @property
+    def _names_of_people(self) -> set[str]:
+        """The columns that say whose a row is, in which nothing is missing."""
+        link = self.declared.link
+        return {self.declared.id, *self.declared.key} | ({link.column} if link is not None else set())
 
     def _whose(self, rows: int, people: int) -> tuple[int, NDArray[np.int64]]:
         """How many rows there are, and whose each is: no more of one person than a stated fact allows."""
@@ -149,8 +156,8 @@ def _values(column: Column, maker: Maker, many: int) -> list[Any]:
 
 
 def _with_gaps(values: list[Any], column: Column, maker: Maker) -> list[Any]:
-    """Leaves some values out, of columns that may have missing ones and are nobody's id."""
-    if not column.facts.nullable or column.unit is not None:
+    """Leaves some values out, of columns that may have missing ones."""
+    if not column.facts.nullable:
         return values
     missing = (maker.fractions(len(values)) < MISSING).tolist()
     return [None if gone else value for value, gone in zip(values, missing, strict=True)]

@@ -22,6 +22,7 @@ from sfumato.planning.record import Dropped, Plan, Step
 from sfumato.planning.shape import Tables
 from sfumato.planning.wanted import Wanted, read_wanted
 from sfumato.query.answer.normal_text import normal_text
+from sfumato.query.build.settings import CONFIDENCE
 from sfumato.query.frame.queries import Query
 from sfumato.release.render.words import clean
 
@@ -78,6 +79,7 @@ def plan(
         digest=desk.book.digest,
         limit=whole,
         relation=desk.relation,
+        exchanges=desk.exchanges,
         delta=probability(at, "delta"),
         steps=steps,
         dropped=tuple(_dropped(*one) for one in chosen.dropped),
@@ -147,7 +149,7 @@ def _step(bought: Bought) -> Step:
         guessed=candidate.assumed,
         mechanism=offer.how.mechanism,
         parameters=asked.parameters if text == candidate.text else (),
-        settings=asked.settings,
+        settings=replace(asked.settings, confidence=CONFIDENCE),
     )
 
 

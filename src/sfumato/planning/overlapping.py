@@ -79,7 +79,7 @@ def overlap(
     who = _protected(plans, many)
     meeting = len(plans) if at_most is None else integer(at_most, "at_most", least=1, most=len(plans))
     losses = {name: _of_person(plan, many.get(name, 1)) for name, plan in plans.items()}
-    exchanged = moving or _relation(plans) is Relation.CHANGE_ONE  # whoever comes instead may be in others
+    exchanged = moving or any(plan.exchanges for plan in plans.values())  # whoever comes instead may be in others
     counted = min(len(plans), 2 * meeting) if exchanged else meeting
     grouped = any(size > 1 for size in many.values())
     whole = counted == len(plans) and not grouped

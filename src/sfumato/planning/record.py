@@ -111,9 +111,9 @@ class Dropped:
 class Plan(Displayed):
     """What a list of statistics costs under a limit, in the order of spending. Make one with `plan`.
 
-    Nothing was spent, and no data was seen: all of it follows from the codebook, whose ``digest`` it carries. ``delta``
-    is the δ at which totals are told as (ε, δ). ``factor`` is by how much all error bars with targets would have to
-    grow for nothing to be dropped.
+    Nothing was spent, and no data was seen: all of it follows from the codebook, whose ``digest`` it carries. With
+    ``exchanges`` units come for one another, and are not added or removed. ``delta`` is the δ at which totals are told
+    as (ε, δ). ``factor`` is by how much all error bars with targets would have to grow for nothing to be dropped.
     """
 
     title: str
@@ -121,6 +121,7 @@ class Plan(Displayed):
     digest: str
     limit: Loss
     relation: Relation
+    exchanges: bool
     delta: Fraction
     steps: tuple[Step, ...]
     dropped: tuple[Dropped, ...] = ()

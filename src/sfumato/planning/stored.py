@@ -40,6 +40,7 @@ def to_plain(plan: Plan) -> dict[str, Any]:
         "codebook": plan.digest,
         "limit": plain_record(plan.limit),
         "relation": plan.relation.value,
+        "exchanges": plan.exchanges,
         "delta": str(plan.delta),
         "steps": [_plain_step(step) for step in plan.steps],
         "dropped": [
@@ -180,6 +181,7 @@ def _read(plain: Mapping[str, Any]) -> Plan:
         digest=plain["codebook"],
         limit=_loss(plain["limit"]),
         relation=Relation(plain["relation"]),
+        exchanges=bool(plain["exchanges"]),
         delta=Fraction(plain["delta"]),
         steps=tuple(_read_step(one) for one in plain["steps"]),
         dropped=tuple(
