@@ -127,7 +127,7 @@ def _relation(plans: Mapping[str, Plan]) -> Relation:
 @guarantee(
     claim="of data sets of which a unit is in at most k, the k largest losses, composed",
     proof="proofs/planning.md#overlap",
-    reviewed="",
+    reviewed="c30f8104e6fa",
 )
 def of_largest(losses: list[Loss], count: int) -> Loss:
     """What somebody loses who is in so many data sets: the largest losses, added up in one kind."""

@@ -339,8 +339,8 @@ def error_words(one: Foretold) -> str:
 def amount_words(value: float | None) -> str:
     """A number with four digits or so, and commas where it is large.
 
-    >>> amount_words(2_400_000.0), amount_words(15.6251), amount_words(0.00012345)
-    ('2,400,000', '15.63', '0.0001235')
+    >>> amount_words(2_400_000.0), amount_words(15.6251), amount_words(0.000123)
+    ('2,400,000', '15.63', '0.000123')
     """
     if value is None:
         return "an unknown number"

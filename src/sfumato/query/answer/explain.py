@@ -238,7 +238,7 @@ def _foretold(column: AnswerColumn, place: int) -> Near:
     low = None if column.low is None else column.low[place]
     high = None if column.high is None else column.high[place]
     known = low is not None and high is not None and np.isfinite([low, high]).all()
-    return value, (high - low) / 2 if known else None
+    return value, float((high - low) / 2) if known else None
 
 
 def _ungrouped(compiled: CompiledQuery) -> CompiledQuery:
