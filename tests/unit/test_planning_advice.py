@@ -120,13 +120,9 @@ def test_the_noise_of_bounds_is_that_of_a_plan() -> None:
 
 
 def test_more_loss_affords_wider_bounds() -> None:
-    ends = [
-        bounds_advice(BOOK, "minutes", SPREAD, source="last year", rows=2_000, epsilon=epsilon, max_rows=5).best.bounds[
-            1
-        ]
-        for epsilon in ("0.02", "0.1", 5)
-    ]
-    assert ends == sorted(ends) and ends[0] < ends[-1] == 240
+    said: dict[str, Any] = {"source": "here", "rows": 2_000, "max_rows": 5, "between": [(0, 20), (0, 60), (0, 240)]}
+    ends = [bounds_advice(BOOK, "minutes", SPREAD, epsilon=one, **said).best.bounds[1] for one in ("0.02", "0.1", 5)]
+    assert ends == [20, 60, 240]
 
 
 def test_bounds_from_a_histogram_that_was_paid_for() -> None:

@@ -18,6 +18,8 @@ from sfumato.codebook.strict_yaml import read_text
 from sfumato.planning.limits import limit_advice
 from sfumato.planning.making import plan
 from sfumato.planning.record import Plan
+from sfumato.planning.rehearsing import DryRun
+from sfumato.planning.rehearsing import dry_run as rehearsed
 from sfumato.planning.wanted import Wanted, wanted
 
 KEYS = frozenset(
@@ -71,7 +73,7 @@ Output = Annotated[
     list[Path] | None,
     typer.Option("--output", "-o", help="A report (.html), or a plan to read again (.json); more than once."),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Tries the plan on made-up data of the codebook's shape.")]
+Rehearse = Annotated[bool, typer.Option("--dry-run", help="Tries the plan on made-up data of the codebook's shape.")]
 Success = Annotated[str | None, typer.Option(help="Instead of a limit: how often an attack may be right at most, 0.6.")]
 Code = Annotated[bool, typer.Option("--code", help="Prints the plan as Python to paste.")]
 
@@ -91,7 +93,7 @@ def plan_statistics(
     unit: Unit = None,
     table: Public = None,
     output: Output = None,
-    dry_run: DryRun = False,
+    dry_run: Rehearse = False,
     code: Code = False,
 ) -> None:
     """Plans a list of statistics under a limit: what each costs, how exact it is, what does not fit.
@@ -113,6 +115,7 @@ def plan_statistics(
         limit = advice.limit
     if limit is None:
         misused("say what may be spent in all: --epsilon 1 (and --delta 1e-6), --rho 0.1, or --attack-success 0.6.")
+    public = dict(_named(one) for one in table or ())
     made = plan(
         Codebook.read(codebook),
         _read(statistics or [], max_rows),
@@ -121,19 +124,20 @@ def plan_statistics(
         people=people,
         share=share.value,
         unit=unit,
-        public=dict(_named(one) for one in table or ()),
+        public=public,
     )
     sys.stdout.write(made.code(codebook=str(codebook)) if code else f"{made}\n")
-    if dry_run:
-        _try_out(made, codebook, rows, unit)
+    run = _tried_out(made, codebook, rows, people, unit, public) if dry_run else None
     for path in output or ():
-        tell(f"  written  {made.save(path)}")
+        tell(f"  written  {made.save(path, run)}")
 
 
-def _try_out(made: Plan, codebook: Path, rows: int | None, unit: str | None) -> None:
-    from sfumato.planning.rehearsing import dry_run
-
-    sys.stdout.write(f"\n{dry_run(made, Codebook.read(codebook), rows=rows, unit=unit)}\n")
+def _tried_out(
+    made: Plan, codebook: Path, rows: int | None, people: int | None, unit: str | None, public: dict[str, str]
+) -> DryRun:
+    run = rehearsed(made, Codebook.read(codebook), rows=rows, people=people, unit=unit, public=public)
+    sys.stdout.write(f"\n{run}\n")
+    return run
 
 
 def _read(given: list[str], max_rows: int | None) -> list[Wanted]:

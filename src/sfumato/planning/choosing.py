@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias, final
 
-from sfumato.accounting.adaptive.approx_filter import ApproxFilter
+from sfumato.accounting.adaptive.approx_filter import ADDED, ApproxFilter
 from sfumato.accounting.adaptive.charge import Rule
 from sfumato.accounting.losses.measures import ZCDP, Approx, Loss
 from sfumato.errors import BadArgument
@@ -83,11 +83,16 @@ def own_kind(candidate: Candidate, whole: Loss) -> Loss:
     return whole
 
 
+def added_up(candidate: Candidate, whole: Loss) -> Loss:
+    """Buys with the part of δ that a ledger keeps for losses which it adds up: beside it all of ε can be spent."""
+    return Approx(whole.epsilon, whole.delta * ADDED) if isinstance(whole, Approx) else whole
+
+
 def concentrated(candidate: Candidate, whole: Loss) -> Loss:
     """Buys with ρ from a limit in (ε, δ), where keys are public: many such losses together cost less than their sum."""
     stated = candidate.wanted.settings.noise
     if candidate.chooses_keys or stated not in (None, "gaussian") or not isinstance(whole, Approx):
-        return whole
+        return added_up(candidate, whole)
     return ZCDP(few_digits_down(most_mu(Fraction(whole.epsilon), whole.delta) ** 2 / 2))
 
 
@@ -95,7 +100,7 @@ def choose(candidates: Sequence[Candidate], limit: Loss, *, share: Share) -> Cho
     """Finds what a limit pays for, in the kind of loss in which it buys most."""
     if share not in SHARES:
         raise BadArgument("share", "'best', 'even' or 'ranked'", share)
-    coins = [own_kind, concentrated] if isinstance(limit, Approx) and limit.delta else [own_kind]
+    coins = [own_kind, added_up, concentrated] if isinstance(limit, Approx) and limit.delta else [own_kind]
     ways = [_chosen(candidates, limit, share, coin) for coin in coins]
     return min(ways, key=lambda way: way.worth)
 

@@ -22,7 +22,7 @@ from sfumato.planning.wanted import Wanted
 from sfumato.query.answer.explain import foretold
 from sfumato.query.build.settings import Settings
 from sfumato.query.frame.table import Frame
-from sfumato.query.nodes.questions import Question
+from sfumato.query.nodes.questions import CountUnits
 from sfumato.query.nodes.worked_out import Finished
 from sfumato.query.plan.compile import price_question, public_groups, settle_question
 from sfumato.query.plan.compiled_query import CompiledQuery
@@ -40,8 +40,8 @@ Book: TypeAlias = Codebook | Mapping[str, object] | str | Path
 STATED = Pure(1)
 """Stands for any loss, while a question is settled that has no price yet."""
 
-GROUP = 100
-"""So many rows a group is taken to have, where nobody said how many, nor how many groups there are."""
+GROUPS = 20
+"""So many groups there are taken to be, where keys are not listed and nobody said how many rows a group has."""
 
 ROWS = 10_000
 """So many rows a table is taken to have, where nobody said how many."""
@@ -146,21 +146,29 @@ class Candidate:
 class Desk:
     """Prices questions by a codebook. ``dataset`` has its tables, without rows, and public ones as they are.
 
-    ``rows`` is about how many rows there are, where somebody said so.
+    ``rows`` and ``people`` are about how many there are, where somebody said so.
     """
 
     book: Codebook
     dataset: Dataset
     rows: int | None = None
+    people: int | None = None
 
     @staticmethod
-    def open(book: Book, *, unit: str | None = None, public: Tables | None = None, rows: int | None = None) -> Desk:
+    def open(
+        book: Book,
+        *,
+        unit: str | None = None,
+        public: Tables | None = None,
+        rows: int | None = None,
+        people: int | None = None,
+    ) -> Desk:
         """Opens a desk on a codebook; the data itself is needed by nobody."""
         facts = book if isinstance(book, Codebook) else Codebook.read(book)
         facts = facts if unit is None else Person(unit).told(facts)
         tables = without_rows(facts, public or {})
         private = [table.name for table in facts.tables if not table.public]
-        return Desk(facts, Dataset(tables, codebook=facts, name=private[0].replace("/", " ")), rows)
+        return Desk(facts, Dataset(tables, codebook=facts, name=private[0].replace("/", " ")), rows, people)
 
     @property
     def opened(self) -> OpenTables:
@@ -239,15 +247,17 @@ class Desk:
         """About how many rows a group has, and whether that is a guess of ours."""
         if asked.size is not None:
             return asked.size, False
-        rows, known = self._rows(plan.asked)
+        rows, known = self._rows()
+        if self.people is not None and all(isinstance(one, CountUnits) for one in plan.asked.statistics):
+            rows, known = self.people, True
         listed = plan.levels[0].listed
         if not plan.asked.keys:
             return rows, not known
         if listed is None:
-            return min(GROUP, rows), True
+            return max(1, rows // GROUPS), True
         return max(1, rows // max(1, len(listed))), not known
 
-    def _rows(self, question: Question) -> tuple[int, bool]:
+    def _rows(self) -> tuple[int, bool]:
         if self.rows is not None:
             return self.rows, True
         sizes = [table.size or table.least for table in self.book.tables if not table.public]

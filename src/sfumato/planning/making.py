@@ -64,13 +64,14 @@ def plan(
     whole = stated_limit(limit, epsilon, delta)
     if not isinstance(whole, Loss):
         raise BadArgument("limit", "given: epsilon=1, or limit=sf.Approx(1, 1e-6), what may be spent in all", None)
-    desk = Desk.open(codebook, unit=unit, public=public, rows=None if rows is None else integer(rows, "rows", least=1))
+    most = None if rows is None else integer(rows, "rows", least=1)
+    many = None if people is None else integer(people, "people", least=1)
+    desk = Desk.open(codebook, unit=unit, public=public, rows=most, people=many)
     candidates = named([_candidate(desk, one) for one in read_wanted(statistics)])
     chosen = choose(candidates, whole, share=share)
     if not chosen.bought:
         first, _, why = chosen.dropped[0]
         raise QueryRefused(f"the limit {whole} pays for none of these statistics: {first.wanted.name}: {why}.")
-    many = None if people is None else integer(people, "people", least=1)
     steps = _keyed([_step(one) for one in chosen.bought], desk.book.digest)
     at = whole.delta if isinstance(whole, Approx) and whole.delta else delta_for(many or 1)
     return Plan(

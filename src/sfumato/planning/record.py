@@ -29,6 +29,7 @@ from sfumato.release.render.words import percent
 if TYPE_CHECKING:
     from sfumato.charts.canvas import Chart
     from sfumato.planning.forms import Forms
+    from sfumato.planning.rehearsing import DryRun
     from sfumato.session.session import Session
 
 STEPS_HEAD = ("", "statistic", "price", "error to expect", "wanted", "priority")
@@ -241,16 +242,24 @@ class Plan(Displayed):
 
         return drawn(self, what, planning)
 
-    def html(self) -> str:
-        """A report for people who decide: a page of its own in plain words, with charts, that loads nothing."""
+    def html(self, run: DryRun | None = None) -> str:
+        """A report for people who decide: a page of its own in plain words, with charts, that loads nothing.
+
+        With a dry ``run`` it shows what answers may look like, and the errors that came out.
+        """
         from sfumato.planning.report import page
 
-        return page(self)
+        return page(self, run)
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, run: DryRun | None = None) -> Path:
         """Writes the plan to a file: the report (.html), or what `Plan.read` reads (.json); also .md and .txt."""
         target = Path(path)
-        writers = {".html": self.html, ".json": self.to_json, ".md": self.to_markdown, ".txt": self.to_text}
+        writers = {
+            ".html": lambda: self.html(run),
+            ".json": self.to_json,
+            ".md": self.to_markdown,
+            ".txt": self.to_text,
+        }
         if target.suffix not in writers:
             raise BadArgument("the suffix of a plan's file", ", ".join(writers), target.suffix)
         text = writers[target.suffix]()

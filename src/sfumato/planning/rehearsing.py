@@ -43,7 +43,8 @@ HEAD = ("statistic", "foretold", "came out", "intervals that held", "of")
 class Rehearsed:
     """What came out for one number: the error that was foretold and the one that was measured, at one confidence.
 
-    ``covered`` is the share of ``cells`` intervals that held the exact number, None where there are none.
+    ``covered`` is the share of ``cells`` intervals that held the exact number, None where there are none. ``examples``
+    are a few outcomes, after the exact number that they are about.
     """
 
     step: str
@@ -54,6 +55,7 @@ class Rehearsed:
     covered: float | None
     cells: int
     rank: bool = False
+    examples: tuple[float, ...] = ()
 
     @property
     def kept(self) -> bool:
@@ -197,6 +199,7 @@ def _rehearsed(step: Step, desk: Desk, held: Unlocked, times: int, entropy: Entr
                     measured.covered,
                     len(measured.errors),
                     rank=told is not None and told.rank,
+                    examples=measured.examples,
                 )
             )
     return rehearsed

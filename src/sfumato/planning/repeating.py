@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 FEW = 25
 """So often is a question with totals repeated, at most: its numbers are made to agree one repetition at a time."""
 
+EXAMPLES = 6
+"""So many outcomes are kept as examples."""
+
 MOST_CHOICES = 2_000
 """So many private choices are made in all, at most: each takes a while."""
 
@@ -35,10 +38,14 @@ Errors: TypeAlias = "dict[str, Measured]"
 @final
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What came out for one number: how far off it was each time, and whether its interval held the exact value."""
+    """What came out for one number: how far off it was each time, and whether its interval held the exact value.
+
+    ``examples`` are the first outcomes for one group, after the exact value there.
+    """
 
     errors: Array
     held: Array
+    examples: tuple[float, ...] = ()
 
     def half_width(self, confidence: Fraction) -> float:
         """What so many of the errors were within."""
@@ -133,7 +140,16 @@ def _compared(column: AnswerColumn, truth: AnswerColumn, places: Array) -> Measu
     barred = ~np.isnan(exact) & ~np.isnan(low) & ~np.isnan(high)
     slack = 1e-9 * np.maximum(1.0, np.abs(exact))
     held = ((low - slack <= exact) & (exact <= high + slack))[barred]
-    return Measured(np.abs(values - exact)[known], held)
+    return Measured(np.abs(values - exact)[known], held, _examples(exact, values, places, known))
+
+
+def _examples(exact: Array, values: Array, places: Array, known: Array) -> tuple[float, ...]:
+    """The exact value of the first group, and its first few noisy ones."""
+    own = np.flatnonzero(known)
+    if not len(own):
+        return ()
+    same = own[places[own] == places[own[0]]][:EXAMPLES]
+    return (float(exact[own[0]]), *(float(one) for one in values[same]))
 
 
 def _ranked(
@@ -186,4 +202,6 @@ def _with_totals(compiled: CompiledQuery, held: Unlocked, times: int, confidence
 
 
 def _joined(parts: Sequence[Measured]) -> Measured:
-    return Measured(np.concatenate([one.errors for one in parts]), np.concatenate([one.held for one in parts]))
+    return Measured(
+        np.concatenate([one.errors for one in parts]), np.concatenate([one.held for one in parts]), parts[0].examples
+    )

@@ -10,13 +10,14 @@ from sfumato.accounting.meaning.attacker import Attacker
 from sfumato.charts.in_pages import for_page
 from sfumato.errors import MissingExtra, SfumatoError
 from sfumato.planning.limits import beside_others, right_of_thousand
-from sfumato.planning.record import Plan, Step, error_words
+from sfumato.planning.record import Plan, Step, amount_words, error_words
 from sfumato.release.render.document import Table
 from sfumato.release.render.html import escaped
 from sfumato.release.render.words import percent
 
 if TYPE_CHECKING:
     from sfumato.charts.canvas import Chart
+    from sfumato.planning.rehearsing import DryRun
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -86,14 +87,14 @@ def unbroken(loss: Loss) -> str:
     return str(loss).replace("e-", "e\N{NON-BREAKING HYPHEN}").replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
 
-def page(plan: Plan) -> str:
-    """Writes the page."""
+def page(plan: Plan, run: DryRun | None = None) -> str:
+    """Writes the page, with what came out of a dry run, where there was one."""
     lead = (
         f"{len(plan.steps)} statistic{'s' * (len(plan.steps) != 1)} would be published. Protected is {plan.protects}. "
         f"What may be spent on all of it: {unbroken(plan.limit)}."
     )
     parts = [_known(plan), _errors(plan), _means(plan), _others(plan), _money(plan), _dropped(plan), _forms(plan)]
-    parts += [_not_protected(plan), _notes(plan), _asked(plan)]
+    parts += [_not_protected(plan), _notes(plan), _rehearsed(run), _asked(plan)]
     return PAGE.format(
         title=escaped(f"Plan: {plan.title}"),
         lead=escaped(lead),
@@ -259,6 +260,32 @@ def _notes(plan: Plan) -> str:
     notes = [*plan.notes, *plan.guesses]
     items = "".join(f"<li>{escaped(one)}</li>" for one in notes)
     return section("To be minded", f"<ul>{items}</ul>") if notes else ""
+
+
+def _rehearsed(run: DryRun | None) -> str:
+    """What answers may look like, and the errors that came out, of data that hides nobody."""
+    if run is None:
+        return ""
+    rows = []
+    for one in run.numbers:
+        if one.examples:
+            exact, *outcomes = one.examples
+            name = one.step if one.step == one.column else f"{one.step}: {one.column}"
+            rows.append((name, amount_words(round(exact, 6)), "; ".join(amount_words(value) for value in outcomes)))
+    said = (
+        f"All of it was tried on {run.data}: no real person is in it. If the exact number were the one in the middle, "
+        "repeated runs would publish numbers such as those on the right; only one of them is ever published."
+    )
+    held = (
+        "All intervals held as often as they promise." if run.kept else "Some intervals held less often than promised."
+    )
+    return section(
+        "What answers may look like",
+        paragraph(said),
+        listed(Table(tuple(rows), ("number", "exact", "what might be published")), keep=(1,)) if rows else "",
+        figure(run.chart),
+        paragraph(held, soft=True),
+    )
 
 
 def _asked(plan: Plan) -> str:
