@@ -35,6 +35,9 @@ USUAL_TIMES = 400
 SPREADS = 5
 """A share that is so many standard deviations of chance below what was foretold is no chance any more."""
 
+MADE_UP = "made-up rows"
+"""What a dry run is run on, where nothing else is given."""
+
 HEAD = ("statistic", "foretold", "came out", "intervals that held", "of")
 
 
@@ -77,6 +80,11 @@ class DryRun(Displayed):
     limit: Loss
     spent: Loss
     numbers: tuple[Rehearsed, ...]
+
+    @property
+    def made_up(self) -> bool:
+        """Tells whether nobody in the data is real."""
+        return self.data == MADE_UP
 
     @property
     def kept(self) -> bool:
@@ -152,7 +160,7 @@ def dry_run(
         raise BadArgument("codebook", "the one that the plan was made from", desk.book.title)
     many = integer(ROWS if rows is None else rows, "rows", least=1)
     if data is None:
-        tables, what = made_up_rows(desk.book, rows=many, people=people, public=public, seed=seed), "made-up rows"
+        tables, what = made_up_rows(desk.book, rows=many, people=people, public=public, seed=seed), MADE_UP
     else:
         vouched = required(claim, "that the data of a dry run is public or made up")
         tables, what = data, f"data that was given: {vouched}"
