@@ -274,7 +274,7 @@ def _rehearsed(run: DryRun | None) -> str:
             rows.append((name, amount_words(round(exact, 6)), "; ".join(amount_words(value) for value in outcomes)))
     said = (
         f"All of it was tried on {run.data}{', in which nobody is real' * run.made_up}. If the exact number were the "
-        "one in the middle, repeated runs would publish numbers such as those on the right; only one of them is ever published."
+        "one in the middle, repeated runs would publish numbers such as those on the right; only one of them ever is."
     )
     held = (
         "All intervals held as often as they promise." if run.kept else "Some intervals held less often than promised."
