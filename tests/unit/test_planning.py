@@ -28,6 +28,10 @@ COUNT = "SELECT COUNT(*) AS n FROM visits"
 BY_DAY = "SELECT day, COUNT(*) AS n, AVG(minutes) AS m FROM visits GROUP BY day"
 
 
+PAID = f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) {PEOPLE.removeprefix('SELECT ')}"
+BOUNDED = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(max_groups_contributed=2, max_rows_per_group=1) day, COUNT(*) AS n"
+
+
 def by_day(**said: Any) -> Wanted:
     return sf.wanted(BY_DAY, name="by day", max_groups=3, max_rows_per_group=1, **said)
 
@@ -227,6 +231,11 @@ def test_frames_are_planned_as_sql_is() -> None:
     assert framed.run(session(sf.Pure(1)))["n, m by day"].value.names == ("day", "n", "m")
 
 
+def test_bounds_in_the_text_are_kept() -> None:
+    made = sf.plan(BOOK, [f"{BOUNDED} FROM visits GROUP BY day"], epsilon=1)
+    assert made.steps[0].settings.max_groups == 2 and made.run(session(sf.Pure(1)))
+
+
 def test_several_blocks_are_planned_as_one_statistic() -> None:
     shares = (
         "WITH per AS (SELECT day, COUNT(*) AS n FROM visits GROUP BY day) "
@@ -272,6 +281,9 @@ def test_other_kinds_of_units_lose_what_the_plan_says() -> None:
         (lambda: sf.wanted(PEOPLE, confidence=1), "above 0 and below 1"),
         (lambda: sf.wanted(VISITS), "a text in SQL, or a frame"),  # type: ignore[arg-type]
         (lambda: sf.plan(BOOK, ["SELECT day FROM visits"], epsilon=1), ""),
+        (lambda: sf.plan(session(sf.Pure(1)), [PEOPLE], epsilon=1), "the codebook alone"),  # type: ignore[arg-type]
+        (lambda: sf.plan(session(sf.Pure(1)).dataset, [PEOPLE], epsilon=1), "the codebook alone"),  # type: ignore[arg-type]
+        (lambda: sf.plan(BOOK, [PAID], epsilon=1), "leave ε and δ out"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(said: Any, why: str) -> None:

@@ -164,6 +164,10 @@ class Desk:
         people: int | None = None,
     ) -> Desk:
         """Opens a desk on a codebook; the data itself is needed by nobody."""
+        if isinstance(book, Dataset | Session):
+            raise BadArgument(
+                "codebook", "the codebook alone, data.codebook: a plan needs no data", type(book).__name__
+            )
         facts = book if isinstance(book, Codebook) else Codebook.read(book)
         facts = facts if unit is None else Person(unit).told(facts)
         tables = without_rows(facts, public or {})
@@ -228,7 +232,9 @@ class Desk:
         from sfumato.query.sql import read_sql  # which loads sqlglot
 
         statement = read_sql(asked.question, self.opened.catalog, asked.parameters)
-        settings = replace(statement.options.added_to(asked.settings), loss=None, losses=(), accuracy=None)
+        settings = statement.options.added_to(asked.settings)
+        if settings.loss is not None:
+            raise QueryRefused("the text says what to pay, and so does a plan: leave ε and δ out of its OPTIONS.")
         if statement.question is not None and statement.worked is None:
             return [Finished("", statement.question)], settings
         answers = () if statement.worked is None else statement.worked.answers

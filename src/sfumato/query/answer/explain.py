@@ -237,8 +237,9 @@ def _foretold(column: AnswerColumn, place: int) -> Near:
     value = finite(column.values[place])
     low = None if column.low is None else column.low[place]
     high = None if column.high is None else column.high[place]
-    known = low is not None and high is not None and np.isfinite([low, high]).all()
-    return value, float((high - low) / 2) if known else None
+    if low is None or high is None or not np.isfinite([low, high]).all():
+        return value, None
+    return value, float((high - low) / 2)
 
 
 def _ungrouped(compiled: CompiledQuery) -> CompiledQuery:
