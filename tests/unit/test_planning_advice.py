@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.planning import Datasheet, Forms, PreferenceStudy, bounds_advice, default_release, limit_advice, overlap
 from sfumato.planning.bounds import with_bounds
 from sfumato.planning.limits import beside_others, comparable, epsilon_of, right_of_thousand
@@ -168,7 +170,39 @@ def test_how_many_rows_of_a_person_to_keep() -> None:
     assert kept[1].best.bias == pytest.approx(1_000 * 0.1 * 27) and "3 ← least" in str(kept[1])
 
 
+def test_in_how_many_groups_to_keep_a_person() -> None:
+    groups = {1: 0.5, 4: 0.45, 28: 0.05}
+    advice = sf.planning.rows_advice(BOOK, groups, source="another town", people=1_000, epsilon="0.2", by="day")
+    assert advice.best.bounds[1] == 4 and advice.best.bias == pytest.approx(1_000 * 0.05 * 24 / 28)
+    asked = sf.wanted("SELECT day, COUNT(*) AS n FROM visits GROUP BY day", max_groups=4, max_rows_per_group=1)
+    assert advice.best.noise == sf.plan(BOOK, [asked], epsilon="0.2").steps[0].numbers[0].half_width
+    with pytest.raises(sf.errors.SfumatoError):
+        sf.planning.rows_advice(BOOK, groups, source="another town", people=1_000, epsilon="0.2", by="site")
+
+
 # Over time
+
+
+def test_P3_123_each_month_is_a_run_of_its_own() -> None:
+    moment = [datetime(2026, 3, 1, tzinfo=UTC)]
+    ledger, plan = Ledger(MemoryStore(), clock=lambda: moment[0]), planned("0.5")
+
+    def month(version: str) -> sf.Session:
+        data = sf.Dataset(dict(sf.datasets.visits().columns), codebook=BOOK, name="visits", version=version)
+        return data.session(epsilon="0.5", ledger=ledger, period="month")
+
+    march = plan.run(month("March"), label="March")["people"]
+    assert month("March").left == sf.Pure(0)
+    assert plan.run(month("March"), label="March")["people"].receipt == march.receipt
+    with pytest.raises(sf.errors.LimitReached):
+        plan.run(month("April"), label="April")
+    moment[0] = datetime(2026, 4, 1, tzinfo=UTC)
+    with pytest.raises(sf.errors.AccountRefused, match="belongs to another charge"):
+        plan.run(month("April"), label="March")  # new data is another run
+    assert plan.run(month("April"), label="April")["people"].receipt != march.receipt
+    assert month("April").left == sf.Pure(0)
+    code = plan.code(period="month", label="April")
+    assert "period='month'" in code and f"key='{plan.steps[0].key} April'" in code
 
 
 def test_P3_123_a_limit_for_each_month() -> None:

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.losses.stated import needed_loss
 from sfumato.codebook.book import Codebook
+from sfumato.codebook.tables import Table as DeclaredTable
 from sfumato.core.atoms import Bounds
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer, rational
 from sfumato.planning.desk import Book, Desk
 from sfumato.planning.record import amount_words
-from sfumato.planning.wanted import wanted
+from sfumato.planning.wanted import Wanted, wanted
 from sfumato.release.answer import Answer
 from sfumato.release.record import Release
 from sfumato.release.render.displayed import Displayed
@@ -97,7 +98,7 @@ class BoundsAdvice(Displayed):
             ("known from", self.source),
             ("mind", "write what is chosen into the codebook with this source: bounds are never read off private data"),
         )
-        head = ("bounds" if not self.contributions else "rows to keep of each", "cut away", "noise", "together")
+        head = ("bounds" if not self.contributions else "to keep of each", "cut away", "noise", "together")
         return Document(
             "Bounds that err least",
             f"{self.of}: {self._named(self.best)}",
@@ -118,7 +119,7 @@ class BoundsAdvice(Displayed):
         return bias_and_noise(
             [(float(one.bounds[1]), one.bias, one.noise) for one in shown],
             float(self.best.bounds[1]),
-            across_title="rows that are kept of each" if self.contributions else f"upper bound of {self.of}",
+            across_title="what is kept of each" if self.contributions else f"upper bound of {self.of}",
             title=f"Bounds that err least: {self.of}",
         )
 
@@ -188,14 +189,17 @@ def rows_advice(
     source: str = "",
     people: int,
     table: str | None = None,
+    by: str | None = None,
     loss: Loss | None = None,
     epsilon: Number | None = None,
     delta: Number | None = None,
 ) -> BoundsAdvice:
-    """Finds how many rows of a person to keep so that a count of rows errs least.
+    """Finds how many rows of a person to keep so that a count of rows errs least, or in how many groups to keep them.
 
     ``facts`` say how many rows people have: public numbers, or shares by number ({1: 0.6, 5: 0.4}). Rows beyond the
-    bound are cut away, which makes the count too small; the noise grows with the bound.
+    bound are cut away, which makes the count too small; the noise grows with the bound. With ``by``, a column whose
+    values are public, facts and bounds are about in how many of its groups a person is, and the count is of people in
+    one group.
 
     >>> from sfumato.datasets import visits
     >>> rows = {1: 0.5, 3: 0.4, 30: 0.1}
@@ -210,16 +214,26 @@ def rows_advice(
     declared = desk.book.table(private[0] if table is None and len(private) == 1 else table)
     if not declared.id:
         raise BadArgument("table", "one with ids: elsewhere each row is somebody by itself", declared.name)
-    whole = int(heads * float((values * shares).sum()))
-    tried = sorted({max(1, math.ceil(float(value))) for value in _quantiles(values, shares)})
-    candidates = []
-    for most in tried[:MOST_ROWS]:
-        asked = wanted(f'SELECT COUNT(*) AS it FROM "{declared.name}"', max_rows=most, size=max(1, whole))
-        noise = desk.candidate(asked).at(price).numbers[0].half_width
-        lost = heads * float((np.maximum(values - most, 0) * shares).sum())
+    whole, candidates = int(heads * float((values * shares).sum())), list[Candidate]()
+    for most in sorted({max(1, math.ceil(float(value))) for value in _quantiles(values, shares)})[:MOST_ROWS]:
+        asked, groups = _counted(desk, declared, by, most)
+        noise = desk.candidate(replace(asked, size=max(1, whole // groups))).at(price).numbers[0].half_width
+        lost = heads * float((np.maximum(values - most, 0) * shares).sum()) / groups
         candidates.append(Candidate((Fraction(0), Fraction(most)), lost, math.inf if noise is None else float(noise)))
-    what = f"count of rows of {declared.name}"
+    what = f"count of rows of {declared.name}" if by is None else f"count of people by {by}"
     return BoundsAdvice(desk.book.protects, what, said, price, whole, tuple(candidates), contributions=True)
+
+
+def _counted(desk: Desk, declared: DeclaredTable, by: str | None, most: int) -> tuple[Wanted, int]:
+    """A count with a bound on the rows of a person, or on their groups; and how many groups there are."""
+    if by is None:
+        return wanted(f'SELECT COUNT(*) AS it FROM "{declared.name}"', max_rows=most), 1
+    question = f'SELECT "{by}", COUNT(*) AS it FROM "{declared.name}" GROUP BY "{by}"'
+    asked = wanted(question, max_groups=most, max_rows_per_group=1)
+    listed = desk.candidate(asked).parts[0][1].levels[0].listed
+    if listed is None:
+        raise BadArgument("by", "a column whose values are public: categories, or days between bounds", by)
+    return asked, len(listed)
 
 
 def read_facts(facts: Facts, source: str, of: str) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:

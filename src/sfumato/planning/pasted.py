@@ -17,22 +17,23 @@ LONGEST = 40
 """Decimals with more digits are written as quotients."""
 
 
-def code_of(plan: Plan, *, data: str, codebook: str, ledger: str) -> str:
+def code_of(plan: Plan, *, data: str, codebook: str, ledger: str, period: str = "", label: str = "") -> str:
     """Writes Python that opens a session with the limit of the plan and asks its statistics."""
+    renewed = f", period={period!r}" * bool(period)
     lines = [
         "import sfumato as sf",
         "",
         f"data = sf.Dataset({data!r}, codebook={codebook!r})",
-        f"session = data.session(limit={loss_code(plan.limit)}, ledger={ledger!r})",
+        f"session = data.session(limit={loss_code(plan.limit)}, ledger={ledger!r}{renewed})",
         "",
-        *(line for step in plan.steps for line in _step_lines(step)),
+        *(line for step in plan.steps for line in _step_lines(step, label)),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _step_lines(step: Step) -> list[str]:
+def _step_lines(step: Step, label: str) -> list[str]:
     given = [repr(step.sql), *([repr(step.parameters)] if step.parameters else [])]
-    given += [f"{name}={_written(value)}" for name, value in step.arguments().items()]
+    given += [f"{name}={_written(value)}" for name, value in step.arguments(label).items()]
     return ["session.sql(", *(f"    {one}," for one in given), ")"]
 
 

@@ -77,8 +77,8 @@ class Step:
         known = [one for one in self.numbers if one.half_width is not None]
         return max(known, key=lambda one: one.share or 0.0, default=None)
 
-    def arguments(self) -> dict[str, Any]:
-        """The arguments of `Session.sql` with which it is asked."""
+    def arguments(self, label: str = "") -> dict[str, Any]:
+        """The arguments of `Session.sql` with which it is asked, the key with a label where there is one."""
         own = self.settings
         said = {
             "loss": self.loss,
@@ -90,7 +90,7 @@ class Step:
             "weights": dict(own.weights) or None,
             "noise": dict(own.noise) if isinstance(own.noise, tuple) else own.noise,
             "confidence": None if self.confidence == CONFIDENCE else self.confidence,
-            "key": self.key,
+            "key": f"{self.key} {label}".strip(),
         }
         return {name: value for name, value in said.items() if value is not None}
 
@@ -283,24 +283,36 @@ class Plan(Displayed):
 
         return from_json(given)
 
-    def code(self, *, data: str = "DATA", codebook: str = "CODEBOOK", ledger: str = "sqlite:///spent.db") -> str:
-        """Writes the plan as Python to paste, with a key for each step, so that each runs at most once."""
+    def code(
+        self,
+        *,
+        data: str = "DATA",
+        codebook: str = "CODEBOOK",
+        ledger: str = "sqlite:///spent.db",
+        period: str = "",
+        label: str = "",
+    ) -> str:
+        """Writes the plan as Python to paste, with a key for each step, so that each runs at most once.
+
+        With a ``period`` the limit begins anew with each; ``label`` is that of `run`.
+        """
         from sfumato.planning.pasted import code_of
 
-        return code_of(self, data=data, codebook=codebook, ledger=ledger)
+        return code_of(self, data=data, codebook=codebook, ledger=ledger, period=period, label=label)
 
-    def run(self, session: Session, *, progress: Progress | None = None) -> dict[str, Release]:
-        """Asks all statistics in order, and gives their releases by name.
+    def run(self, session: Session, *, label: str = "", progress: Progress | None = None) -> dict[str, Release]:
+        """Asks all statistics in order, and returns their releases by name.
 
         Each has a key: a step that was paid for before is answered from the book, so that a run that broke off is
-        simply run again. The session must be on data with the codebook that the plan was made from.
+        simply run again. A ``label`` makes it another run, which is paid anew: of the next month, say. The session must
+        be on data with the codebook that the plan was made from.
         """
         self.check(session)
         releases: dict[str, Release] = {}
         with reporting(progress, "asking") as tell:
             for place, step in enumerate(self.steps):
                 tell(place, len(self.steps))
-                releases[step.name] = session.sql(step.sql, step.parameters, **step.arguments())
+                releases[step.name] = session.sql(step.sql, step.parameters, **step.arguments(label))
             tell(len(self.steps), len(self.steps))
         return releases
 
