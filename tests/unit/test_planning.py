@@ -170,6 +170,22 @@ def test_relative_targets_hang_on_sizes_that_are_public() -> None:
     assert not at[400].guesses and sf.plan(BOOK, [PEOPLE], epsilon=1).guesses
 
 
+def test_shares_of_a_mean_are_taken_of_what_it_is_about() -> None:
+    """Of the middle of 0 to 240 a tenth is 12; of 30, which last year's mean was, it is 3."""
+    mean = "SELECT AVG(minutes) AS stay FROM visits"
+    wants = [sf.wanted(mean, within="10 %", max_rows=5, about=about) for about in (None, 30, {"stay": 30})]
+    widths = [sf.plan(BOOK, [one], epsilon=1, rows=4_000).steps[0].numbers[0].half_width for one in wants]
+    assert widths[0] == pytest.approx(12, rel=0.01) and widths[1] == widths[2] == pytest.approx(3, rel=0.01)
+
+
+def test_bars_of_a_histogram_are_no_numbers_of_nothing() -> None:
+    """Their errors are shares of rows spread evenly; a histogram does not take all that there is."""
+    bars = "SELECT HISTOGRAM(minutes, [0, 60, 120, 240]) AS m FROM visits"
+    made = sf.plan(BOOK, [sf.wanted(bars, max_rows=5), sf.wanted(COUNT, max_rows=5)], epsilon=1, rows=3_000)
+    assert [one.value for one in made["m"].numbers] == [1_000] * 3
+    assert made["n"].share > Fraction(1, 3)
+
+
 def test_a_plan_is_stored_and_read_again(tmp_path: Path) -> None:
     keys = sf.KeySet.of(day=[VISITS.columns["day"][0].item()], site=[1, 2])
     grouped = "SELECT day, site, COUNT(*) AS n FROM visits GROUP BY day, site"

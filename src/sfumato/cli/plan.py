@@ -31,6 +31,7 @@ KEYS = frozenset(
         "priority",
         "weight",
         "size",
+        "about",
         "unit",
         "parameters",
         "max_groups",

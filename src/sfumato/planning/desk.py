@@ -22,7 +22,7 @@ from sfumato.planning.wanted import Wanted
 from sfumato.query.answer.explain import foretold
 from sfumato.query.build.settings import Settings
 from sfumato.query.frame.table import Frame
-from sfumato.query.nodes.questions import CountUnits
+from sfumato.query.nodes.questions import CountUnits, Histogram, Item
 from sfumato.query.nodes.worked_out import Finished
 from sfumato.query.plan.compile import price_question, public_groups, settle_question
 from sfumato.query.plan.compiled_query import CompiledQuery
@@ -128,15 +128,22 @@ class Candidate:
             for run, special in zip(compiled.levels[0].runs, compiled.specials[0], strict=True)
             for one in run.special.statistics
         }
+        bars: dict[str, float] = {
+            column: self.size / (len(statistic.of.edges) - 1)
+            for column, made in compiled.question.columns
+            if isinstance(statistic := getattr(made, "statistic", None), Item) and isinstance(statistic.of, Histogram)
+        }
         ranked = {
             column: ranks[statistic]
             for column, made in compiled.question.columns
             if (statistic := getattr(made, "statistic", None)) in ranks and ranks[statistic] is not None
         }
+        said = dict(self.wanted.about)
+        bars |= {column: float(said[column]) for column in said if column}
         return [
             Foretold(before + column, float(self.size), float(ranked[column] or 0), rank=True)
             if column in ranked
-            else Foretold(before + column, value, wide)
+            else Foretold(before + column, bars.get(column, float(said[""]) if "" in said else value), wide)
             for column, [(value, wide)] in foretold(compiled, [self.size], sure)
         ]
 

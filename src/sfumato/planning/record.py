@@ -37,6 +37,7 @@ STEPS_HEAD = ("", "statistic", "price", "error to expect", "wanted", "priority")
 GUESSED = "sizes of groups that nobody stated are guessed: state size=… (or rows=… of the table) for better errors"
 
 FOUR = 4
+"""So many numbers of a statistic are shown: a histogram has many."""
 
 
 @final

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
@@ -13,7 +14,7 @@ from sfumato.errors import BadArgument
 from sfumato.exact import integer
 from sfumato.planning.desk import ROWS, Book, Desk
 from sfumato.planning.made_up import made_up_rows
-from sfumato.planning.record import Plan, Step, amount_words
+from sfumato.planning.record import FOUR, Plan, Step, amount_words
 from sfumato.planning.repeating import repeated
 from sfumato.planning.shape import Tables
 from sfumato.planning.wanted import Wanted
@@ -61,6 +62,11 @@ class Rehearsed:
     examples: tuple[float, ...] = ()
 
     @property
+    def name(self) -> str:
+        """The statistic and the number."""
+        return self.step if self.step == self.column else f"{self.step}: {self.column}"
+
+    @property
     def kept(self) -> bool:
         """Tells whether intervals held as often as they promise, as far as chance allows to tell."""
         if self.covered is None or not self.cells:
@@ -91,11 +97,17 @@ class DryRun(Displayed):
         """Tells whether all intervals held as often as they promise."""
         return all(one.kept for one in self.numbers)
 
+    @property
+    def shown(self) -> tuple[Rehearsed, ...]:
+        """The first few numbers of each step: a histogram has many, and all get the same noise."""
+        seen = Counter[str]()
+        return tuple(one for one in self.numbers if not seen.update([one.step]) and seen[one.step] <= FOUR)
+
     def document(self) -> Document:
         """The errors that came out, beside those that were foretold."""
         rows = tuple(
             (
-                one.step if one.step == one.column else f"{one.step}: {one.column}",
+                one.name,
                 "hangs on the data"
                 if one.foretold is None
                 else f"± {amount_words(one.foretold)}{' in rank' * one.rank}",
@@ -103,12 +115,12 @@ class DryRun(Displayed):
                 "" if one.covered is None else f"{100 * one.covered:.1f} % (promised {percent(one.confidence)})",
                 f"{one.cells:,}",
             )
-            for one in self.numbers
+            for one in self.shown
         )
+        rest = len(self.numbers) - len(rows)
+        more = (("", f"{rest} more numbers of the same statistics", "", "", ""),) * bool(rest)
         warnings = tuple(
-            f"the intervals of {one.step}: {one.column} held less often than they promise"
-            for one in self.numbers
-            if not one.kept
+            f"the intervals of {one.name} held less often than they promise" for one in self.numbers if not one.kept
         )
         told = (
             ("on", f"{self.data}, {self.rows:,} rows"),
@@ -118,19 +130,14 @@ class DryRun(Displayed):
             "Dry run",
             f"every step ran; noise was drawn up to {self.times:,} times",
             warnings=warnings,
-            tables=(Table(rows, HEAD, "Errors"), Table(told)),
+            tables=(Table((*rows, *more), HEAD, "Errors"), Table(told)),
         )
 
     def chart(self) -> Chart:
         """Draws the errors that came out as multiples of those that were foretold."""
         from sfumato.charts.planning import foretold_and_measured
 
-        rows = [
-            (one.step if one.step == one.column else f"{one.step}: {one.column}", one.foretold, one.measured)
-            for one in self.numbers
-            if one.foretold
-        ]
-        return foretold_and_measured([(name, told or 0.0, measured) for name, told, measured in rows])
+        return foretold_and_measured([(one.name, one.foretold or 0.0, one.measured) for one in self.shown])
 
 
 def dry_run(

@@ -267,11 +267,10 @@ def _rehearsed(run: DryRun | None) -> str:
     if run is None:
         return ""
     rows = []
-    for one in run.numbers:
+    for one in run.shown:
         if one.examples:
             exact, *outcomes = one.examples
-            name = one.step if one.step == one.column else f"{one.step}: {one.column}"
-            rows.append((name, amount_words(round(exact, 6)), "; ".join(amount_words(value) for value in outcomes)))
+            rows.append((one.name, amount_words(round(exact, 6)), "; ".join(amount_words(value) for value in outcomes)))
     said = (
         f"All of it was tried on {run.data}{', in which nobody is real' * run.made_up}. If the exact number were the "
         "one in the middle, repeated runs would publish numbers such as those on the right; only one of them ever is."

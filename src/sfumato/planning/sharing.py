@@ -29,6 +29,9 @@ STEP = 1.25
 DIGITS = 4
 """Prices have so many digits."""
 
+UNTOLD = 0.01
+"""Where no error can be foretold, it is taken to be this at the whole limit, as a share of the number."""
+
 KNOTS = 2
 """Between a share and twice the share, errors are worked out so many times."""
 
@@ -100,7 +103,7 @@ def errors_at(candidate: Candidate, whole: Loss) -> Errors:
     @cache
     def known(knot: int) -> float:
         share = Fraction(2.0 ** (knot / KNOTS))
-        return math.log(error_of(candidate.at(whole.scaled(share)), candidate) or 1 / float(share))
+        return math.log(error_of(candidate.at(whole.scaled(share)), candidate) or UNTOLD / float(share))
 
     def error(share: Fraction) -> float:
         place = KNOTS * math.log2(share)

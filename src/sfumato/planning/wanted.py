@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias, final
 
 from sfumato.errors import BadArgument
-from sfumato.exact import Number, integer, positive, probability
+from sfumato.exact import Number, integer, positive, probability, rational
 from sfumato.query.build.settings import CONFIDENCE, NoiseChoice, Settings
 from sfumato.query.frame.queries import Query
 from sfumato.query.nodes.keysets import KeySet
@@ -62,6 +62,7 @@ class Wanted:
     priority: int = 1
     weight: Fraction = Fraction(1)
     size: int | None = None
+    about: tuple[tuple[str, Fraction], ...] = ()
     unit: str = ""
     parameters: Parameters = ()
     settings: Settings = field(default_factory=Settings)
@@ -85,6 +86,7 @@ def wanted(
     priority: int = 1,
     weight: Number | None = None,
     size: int | None = None,
+    about: Number | Mapping[str, Number] | None = None,
     unit: str = "",
     parameters: Parameters = (),
     max_groups: int | None = None,
@@ -101,8 +103,9 @@ def wanted(
     these by column; left out, the statistic gets a share of what is left. ``priority`` is 1 for what matters most: what
     comes later is dropped first. ``weight`` says how much its errors count when a limit is shared out, 1/priority where
     nothing is said. ``size`` is about how many rows a group has, by public knowledge; relative errors and those of
-    means hang on it. ``unit`` is who must be protected, where somebody wants to be sure. The rest is as in
-    `Session.sql`.
+    means hang on it. ``about`` is about what the numbers are, such as a mean of other years (or by column): a share of
+    a mean or a sum is taken of that, and else of the middle of what is possible. ``unit`` is who must be protected,
+    where somebody wants to be sure. The rest is as in `Session.sql`.
 
     >>> wanted("SELECT COUNT(*) AS n FROM visits", within=50, priority=2).weight
     Fraction(1, 2)
@@ -112,6 +115,7 @@ def wanted(
         raise BadArgument("question", must, type(question).__name__)
     first = integer(priority, "priority", least=1)
     targets = within if isinstance(within, Mapping) else {} if within is None else {"": within}
+    guesses = about if isinstance(about, Mapping) else {} if about is None else {"": about}
     settings = Settings.read(
         max_groups=max_groups,
         max_rows_per_group=max_rows_per_group,
@@ -130,6 +134,7 @@ def wanted(
         priority=first,
         weight=Fraction(1, first) if weight is None else positive(weight, "weight"),
         size=None if size is None else integer(size, "size", least=1),
+        about=tuple((str(one), rational(guess, "about")) for one, guess in guesses.items()),
         unit=unit,
         parameters=parameters,
         settings=settings,
