@@ -344,6 +344,22 @@ def test_P3_109_the_default_release_of_every_codebook_runs() -> None:
         default_release(BOOK)
 
 
+def test_names_with_blanks_and_quotes_are_planned() -> None:
+    columns = {
+        "who": {"type": "str"},
+        "on": {"type": "date", "format": "%d/%m/%Y", "between": ["2026-01-01", "2026-01-31"], "source": "the calendar"},
+        'x "y': {"type": "float", "decimal": ",", "between": [0, 10], "source": "the form"},
+    }
+    unit = {"protects": "a person", "id": "who"}
+    book = {"codebook": 1, "title": "Odd", "unit": unit, "tables": {'a "b': {"columns": columns}}}
+    plan = sf.plan(book, default_release(book, rows_each=2), epsilon=1, rows=300)
+    assert sf.planning.dry_run(plan, book, rows=300, people=100, times=2).spent == plan.cost
+    advice = bounds_advice(
+        book, 'x "y', [1, 2, 9], source="the form", rows=100, epsilon=1, max_rows=2, between=[(0, 9)]
+    )
+    assert advice.best.bias == 0
+
+
 def test_public_values_may_be_an_array() -> None:
     values = np.concatenate([np.full(900, 10.0), np.full(100, 200.0)])
     advice = bounds_advice(BOOK, "minutes", values, source="a survey", rows=500, epsilon="0.2", max_rows=2)

@@ -25,6 +25,7 @@ from sfumato.release.answer import Answer
 from sfumato.release.record import Release
 from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
+from sfumato.templates.template import quoted
 
 if TYPE_CHECKING:
     from sfumato.charts.canvas import Chart
@@ -170,7 +171,7 @@ def bounds_advice(
         _ends(values, shares, described.between, whole=described.type == "int")
     )
     function = "AVG" if statistic == "mean" else "SUM"
-    question = f'SELECT {function}("{name}") AS it FROM "{declared.name}"'
+    question = f"SELECT {function}({quoted(name)}) AS it FROM {quoted(declared.name)}"
     candidates = []
     for low, high in tried:
         desk = Desk.open(with_bounds(book, declared.name, name, (low, high), said), rows=many)
@@ -227,8 +228,8 @@ def rows_advice(
 def _counted(desk: Desk, declared: DeclaredTable, by: str | None, most: int) -> tuple[Wanted, int]:
     """A count with a bound on the rows of a person, or on their groups; and how many groups there are."""
     if by is None:
-        return wanted(f'SELECT COUNT(*) AS it FROM "{declared.name}"', max_rows=most), 1
-    question = f'SELECT "{by}", COUNT(*) AS it FROM "{declared.name}" GROUP BY "{by}"'
+        return wanted(f"SELECT COUNT(*) AS it FROM {quoted(declared.name)}", max_rows=most), 1
+    question = f"SELECT {quoted(by)}, COUNT(*) AS it FROM {quoted(declared.name)} GROUP BY {quoted(by)}"
     asked = wanted(question, max_groups=most, max_rows_per_group=1)
     listed = desk.candidate(asked).parts[0][1].levels[0].listed
     if listed is None:

@@ -16,6 +16,7 @@ from sfumato.planning.desk import Book, Desk
 from sfumato.planning.shape import Tables
 from sfumato.planning.wanted import Wanted, wanted
 from sfumato.query.frame.table import Frame
+from sfumato.templates.template import quoted
 
 BARS = 10
 """So many bars has the histogram of a column of numbers, from which its cumulative distribution is read."""
@@ -65,14 +66,10 @@ def default_release(
     return (*wants, *_numbers(chosen, most), *_columns(chosen, named, most))
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _numbers(table: Table, most: int | None) -> Iterator[Wanted]:
-    where = _quoted(table.name)
+    where = quoted(table.name)
     if table.id:
-        people = f"SELECT COUNT(DISTINCT {_quoted(table.id)}) AS people FROM {where}"
+        people = f"SELECT COUNT(DISTINCT {quoted(table.id)}) AS people FROM {where}"
         yield wanted(people, name="how many people", priority=1)
     if table.size is None:
         yield wanted(f"SELECT COUNT(*) AS rows FROM {where}", name="how many rows", priority=1, max_rows=most)
@@ -80,14 +77,14 @@ def _numbers(table: Table, most: int | None) -> Iterator[Wanted]:
 
 def _columns(table: Table, columns: Sequence[Column], most: int | None) -> Iterator[Wanted]:
     for column in columns:
-        text = None if column.name == table.id else _overview(column, _quoted(table.name))
+        text = None if column.name == table.id else _overview(column, quoted(table.name))
         if text is not None:
             yield wanted(text, name=f"how {column.name} is spread", priority=2, max_rows=most)
 
 
 def _overview(column: Column, where: str) -> str | None:
     """The question that shows how a column is spread; None where public facts are too few for one."""
-    name, ends = _quoted(column.name), column.between
+    name, ends = quoted(column.name), column.between
     if isinstance(ends, Bounds):
         return (
             f"SELECT HISTOGRAM({name}, [{', '.join(_edges(ends, whole=column.type == 'int'))}]) AS {name} FROM {where}"
