@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.accounting.losses.measures import Approx
 from sfumato.errors import BadArgument
 from sfumato.planning.limits import comparable, epsilon_of, right_of_thousand
+from sfumato.planning.record import FOUR, alike
 
 if TYPE_CHECKING:
     from sfumato.charts.canvas import Chart
@@ -46,12 +47,13 @@ def error_rows(plan: Plan) -> list[tuple[str, float, float | None]]:
     """For each number its name, its error as a share of itself, and the share that is wanted, where one is."""
     rows = []
     for step in plan.steps:
-        for one in step.numbers[:4]:
+        every = alike(step.numbers)
+        for label, one in every[:FOUR]:
             share = one.half_width / one.value if one.rank and one.value and one.half_width is not None else one.share
             if share is None:
                 continue
             target = step.target(one.column)
             allowed = None if target is None else target.width(one.value)
-            name = step.name if one.column == step.name or len(step.numbers) == 1 else f"{step.name}: {one.column}"
+            name = step.name if label == step.name or len(every) == 1 else f"{step.name}: {label}"
             rows.append((name, share, allowed / abs(one.value) if allowed and one.value else None))
     return rows

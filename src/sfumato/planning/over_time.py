@@ -15,7 +15,7 @@ from sfumato.ledger.periods import Period
 from sfumato.planning.choosing import Share
 from sfumato.planning.desk import Book
 from sfumato.planning.making import plan as made_plan
-from sfumato.planning.record import Plan, amount_words
+from sfumato.planning.record import FOUR, Plan, alike, amount_words
 from sfumato.planning.shape import Tables
 from sfumato.planning.wanted import Wanted
 from sfumato.query.frame.queries import Query
@@ -70,7 +70,7 @@ class OverTime(Displayed):
         errors = tuple(
             (f"{step.name}: {one.column}", _error(one.half_width), _error(_same(self.once, step.name, one.column)))
             for step in self.plan.steps
-            for one in step.numbers[:4]
+            for _, one in alike(step.numbers)[:FOUR]
         )
         head = (f"{name}s", f"in all, at δ = {digits_up(self.plan.delta)}", "limits, added up")
         return Document(

@@ -332,19 +332,34 @@ class Plan(Displayed):
 
 def step_rows(step: Step, place: int) -> list[tuple[str, ...]]:
     """The rows of a step under `STEPS_HEAD`, one for each number; the first few of very many."""
-    shown, rest = step.numbers[:FOUR], len(step.numbers) - FOUR
+    every = alike(step.numbers)
+    shown, rest = every[:FOUR], len(every) - FOUR
     rows: list[tuple[str, ...]] = [
         (
             str(place) if first else "",
-            f"{step.name}: {one.column}" if one.column != step.name else step.name,
+            f"{step.name}: {name}" if name != step.name else step.name,
             str(step.loss) if first else "",
             error_words(one),
             "" if (target := step.target(one.column)) is None else f"{target} ({percent(step.confidence)})",
             str(step.priority) if first else "",
         )
-        for first, one in zip((True, *[False] * FOUR), shown, strict=False)
+        for first, (name, one) in zip((True, *[False] * FOUR), shown, strict=False)
     ]
     return [*rows, ("", f"… {rest} more", "", "", "", "")] if rest > 0 else rows
+
+
+def alike(numbers: tuple[Foretold, ...]) -> list[tuple[str, Foretold]]:
+    """The numbers under their names; those of which the same is foretold, such as bars of a histogram, are one."""
+    groups: dict[tuple[float | None, float | None, bool], list[Foretold]] = {}
+    for one in numbers:
+        groups.setdefault((one.value, one.half_width, one.rank), []).append(one)
+    named = []
+    for same in groups.values():
+        if len(same) > 2:
+            named.append((f"{same[0].column} and {len(same) - 1} more", same[0]))
+        else:
+            named += [(one.column, one) for one in same]
+    return named
 
 
 def error_words(one: Foretold) -> str:

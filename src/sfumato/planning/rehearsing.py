@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
@@ -14,7 +13,7 @@ from sfumato.errors import BadArgument
 from sfumato.exact import integer
 from sfumato.planning.desk import ROWS, Book, Desk
 from sfumato.planning.made_up import made_up_rows
-from sfumato.planning.record import FOUR, Plan, Step, amount_words
+from sfumato.planning.record import Plan, Step, amount_words
 from sfumato.planning.repeating import repeated
 from sfumato.planning.shape import Tables
 from sfumato.planning.wanted import Wanted
@@ -99,9 +98,9 @@ class DryRun(Displayed):
 
     @property
     def shown(self) -> tuple[Rehearsed, ...]:
-        """The first few numbers of each step: a histogram has many, and all get the same noise."""
-        seen = Counter[str]()
-        return tuple(one for one in self.numbers if not seen.update([one.step]) and seen[one.step] <= FOUR)
+        """The first number of each step for each error that was foretold: bars of a histogram get the same noise."""
+        first = {(one.step, one.foretold): one for one in reversed(self.numbers)}
+        return tuple(one for one in self.numbers if first[one.step, one.foretold] is one)
 
     def document(self) -> Document:
         """The errors that came out, beside those that were foretold."""
@@ -118,7 +117,7 @@ class DryRun(Displayed):
             for one in self.shown
         )
         rest = len(self.numbers) - len(rows)
-        more = (("", f"{rest} more numbers of the same statistics", "", "", ""),) * bool(rest)
+        more = ((f"… {rest} more of the same", "", "", "", ""),) * bool(rest)
         warnings = tuple(
             f"the intervals of {one.name} held less often than they promise" for one in self.numbers if not one.kept
         )

@@ -10,7 +10,7 @@ from sfumato.accounting.meaning.attacker import Attacker
 from sfumato.charts.in_pages import for_page
 from sfumato.errors import MissingExtra, SfumatoError
 from sfumato.planning.limits import beside_others, right_of_thousand
-from sfumato.planning.record import Plan, Step, amount_words, error_words
+from sfumato.planning.record import FOUR, Plan, Step, alike, amount_words, error_words
 from sfumato.release.render.document import Table
 from sfumato.release.render.html import escaped
 from sfumato.release.render.words import percent
@@ -148,10 +148,9 @@ def _known(plan: Plan) -> str:
 
 def error_of(step: Step) -> str:
     """The errors of a statistic in words, the first few of many."""
-    said = [
-        f"{one.column}: {error_words(one)}" if len(step.numbers) > 1 else error_words(one) for one in step.numbers[:4]
-    ]
-    more = len(step.numbers) - len(said)
+    every = alike(step.numbers)
+    said = [f"{name}: {error_words(one)}" if len(every) > 1 else error_words(one) for name, one in every[:FOUR]]
+    more = len(every) - FOUR
     return "; ".join(said) + (f"; and {more} more" if more > 0 else "")
 
 
