@@ -5,22 +5,21 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sfumato.cli.exits import misused, tell
 from sfumato.cli.output import check_writable
 from sfumato.cli.parsing import loss_of
-from sfumato.codebook.book import Codebook
 from sfumato.codebook.entries import comma_list
-from sfumato.codebook.strict_yaml import read_text
-from sfumato.planning.limits import limit_advice
-from sfumato.planning.making import plan
-from sfumato.planning.record import Plan
-from sfumato.planning.rehearsing import DryRun
-from sfumato.planning.rehearsing import dry_run as rehearsed
-from sfumato.planning.wanted import Wanted, wanted
+
+if TYPE_CHECKING:
+    from sfumato.planning.record import Plan
+    from sfumato.planning.rehearsing import DryRun
+    from sfumato.planning.wanted import Wanted
+
+# What plans is loaded when somebody plans: every command starts with this file.
 
 KEYS = frozenset(
     {
@@ -103,6 +102,10 @@ def plan_statistics(
 
     In a file, a statistic is a SELECT, or has sql, name, within (50, or "5 %"), priority, max_rows and so on.
     """
+    from sfumato.codebook.book import Codebook
+    from sfumato.planning.limits import limit_advice
+    from sfumato.planning.making import plan
+
     for path in output or ():
         if path.suffix not in FORMS:
             misused(f"--output takes a file that ends in {comma_list(FORMS)}; got {path.name}.")
@@ -136,7 +139,10 @@ def plan_statistics(
 def _tried_out(
     made: Plan, codebook: Path, rows: int | None, people: int | None, unit: str | None, public: dict[str, str]
 ) -> DryRun:
-    run = rehearsed(made, Codebook.read(codebook), rows=rows, people=people, unit=unit, public=public)
+    from sfumato.codebook.book import Codebook
+    from sfumato.planning.rehearsing import dry_run
+
+    run = dry_run(made, Codebook.read(codebook), rows=rows, people=people, unit=unit, public=public)
     sys.stdout.write(f"\n{run}\n")
     return run
 
@@ -154,6 +160,8 @@ def _read(given: list[str], max_rows: int | None) -> list[Wanted]:
 
 def _listed(path: str) -> list[Any]:
     """Reads a list of statistics from a file: YAML or JSON, or one SELECT."""
+    from sfumato.codebook.strict_yaml import read_text
+
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -168,6 +176,8 @@ def _listed(path: str) -> list[Any]:
 
 
 def _wanted(given: Any, max_rows: int | None) -> Wanted:
+    from sfumato.planning.wanted import wanted
+
     said = {"sql": given} if isinstance(given, str) else given
     if not isinstance(said, dict) or not isinstance(said.get("sql"), str):
         misused("each statistic is a SELECT, or has an entry sql with one.")
