@@ -69,7 +69,7 @@ from .mechanisms.selection import exponential, permute_and_flip, top_k
 from .mechanisms.sparse_vector import sparse_vector
 from .mechanisms.stability import stability_histogram
 from .planning.making import plan
-from .planning.wanted import wanted
+from .planning.wishes import wanted
 from .query import engines
 from .query.engines.data_check import check_data
 from .query.frame.columns import col, count_rows, count_units, lit, when

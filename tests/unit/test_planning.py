@@ -19,7 +19,7 @@ from sfumato.planning.choosing import choose
 from sfumato.planning.desk import Desk
 from sfumato.planning.making import named
 from sfumato.planning.sharing import best_shares, error_of
-from sfumato.planning.wanted import Wanted, read_wanted
+from sfumato.planning.wishes import Wanted, read_wanted
 
 VISITS = sf.datasets.visits(rows=4_000, people=800, groups=6)
 BOOK = VISITS.codebook
@@ -349,3 +349,10 @@ def test_a_plan_shows_itself() -> None:
         assert made.chart(what).to_dict()["title"]["text"]
     with pytest.raises(sf.errors.BadArgument, match="'errors', 'shares'"):
         made.chart("prices")
+
+
+def test_every_name_of_planning_is_on_its_page() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "planning.md").read_text(encoding="utf-8")
+    assert {name for name in sf.planning.__all__ if f"{name}`" not in page} == set()
+    folder = Path(sf.planning.__file__).parent
+    assert not {path.stem for path in folder.glob("*.py")} & set(sf.planning.__all__)  # a module would hide the name

@@ -17,7 +17,7 @@ from sfumato.codebook.entries import comma_list
 if TYPE_CHECKING:
     from sfumato.planning.record import Plan
     from sfumato.planning.rehearsing import DryRun
-    from sfumato.planning.wanted import Wanted
+    from sfumato.planning.wishes import Wanted
 
 # What plans is loaded when somebody plans: every command starts with this file.
 
@@ -176,7 +176,7 @@ def _listed(path: str) -> list[Any]:
 
 
 def _wanted(given: Any, max_rows: int | None) -> Wanted:
-    from sfumato.planning.wanted import wanted
+    from sfumato.planning.wishes import wanted
 
     said = {"sql": given} if isinstance(given, str) else given
     if not isinstance(said, dict) or not isinstance(said.get("sql"), str):

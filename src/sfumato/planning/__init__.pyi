@@ -9,7 +9,7 @@ from .overlapping import Overlap, overlap
 from .record import Dropped, Plan, Step
 from .rehearsing import DryRun, dry_run
 from .statistics import default_release, table
-from .wanted import Target, Wanted, wanted
+from .wishes import Target, Wanted, wanted
 
 __all__ = [
     "BoundsAdvice",

@@ -20,7 +20,7 @@ from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer, rational
 from sfumato.planning.desk import Book, Desk
 from sfumato.planning.record import amount_words
-from sfumato.planning.wanted import Wanted, wanted
+from sfumato.planning.wishes import Wanted, wanted
 from sfumato.release.answer import Answer
 from sfumato.release.record import Release
 from sfumato.release.render.displayed import Displayed

@@ -18,7 +18,7 @@ from sfumato.core.restating import cost_of
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.ledger.rules import coarse
 from sfumato.planning.shape import Tables, without_rows
-from sfumato.planning.wanted import Wanted
+from sfumato.planning.wishes import Wanted
 from sfumato.query.answer.explain import foretold
 from sfumato.query.build.settings import Settings
 from sfumato.query.frame.table import Frame

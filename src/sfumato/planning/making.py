@@ -20,7 +20,7 @@ from sfumato.planning.forms import Forms
 from sfumato.planning.limits import delta_for
 from sfumato.planning.record import Dropped, Plan, Step
 from sfumato.planning.shape import Tables
-from sfumato.planning.wanted import Wanted, read_wanted
+from sfumato.planning.wishes import Wanted, read_wanted
 from sfumato.query.answer.normal_text import normal_text
 from sfumato.query.build.settings import CONFIDENCE
 from sfumato.query.frame.queries import Query
@@ -54,7 +54,7 @@ def plan(
     Statistics with targets come first, by priority and then price; each is bought at the least loss that meets its
     target. Where the limit does not suffice, what comes last is left out, and the plan says what it would cost.
 
-    >>> from sfumato.planning.wanted import wanted
+    >>> from sfumato.planning.wishes import wanted
     >>> from sfumato.datasets import visits
     >>> how_many = wanted("SELECT COUNT(*) AS n FROM visits", within=50, max_rows=10)
     >>> made = plan(visits().codebook, [how_many], epsilon=1)

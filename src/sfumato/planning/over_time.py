@@ -17,7 +17,7 @@ from sfumato.planning.desk import Book
 from sfumato.planning.making import plan as made_plan
 from sfumato.planning.record import FOUR, Plan, alike, amount_words
 from sfumato.planning.shape import Tables
-from sfumato.planning.wanted import Wanted
+from sfumato.planning.wishes import Wanted
 from sfumato.query.frame.queries import Query
 from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table

@@ -18,7 +18,7 @@ from sfumato.accounting.plans.account import CostReport, account
 from sfumato.accounting.relation import Relation
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.planning.desk import Foretold
-from sfumato.planning.wanted import Parameters, Target
+from sfumato.planning.wishes import Parameters, Target
 from sfumato.query.build.settings import CONFIDENCE, Settings
 from sfumato.release.progress import Progress, reporting
 from sfumato.release.record import Release

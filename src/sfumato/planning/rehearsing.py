@@ -16,7 +16,7 @@ from sfumato.planning.made_up import made_up_rows
 from sfumato.planning.record import Plan, Step, amount_words
 from sfumato.planning.repeating import repeated
 from sfumato.planning.shape import Tables
-from sfumato.planning.wanted import Wanted
+from sfumato.planning.wishes import Wanted
 from sfumato.release.claim import Claim, required
 from sfumato.release.progress import Progress, reporting
 from sfumato.release.render.displayed import Displayed

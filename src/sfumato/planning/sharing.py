@@ -15,7 +15,7 @@ from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import Exhausted, LimitReached, QueryRefused, SfumatoError
 from sfumato.exact import Extended, decimal_of
 from sfumato.planning.desk import Candidate, Offer
-from sfumato.planning.wanted import Target
+from sfumato.planning.wishes import Target
 
 Errors: TypeAlias = Callable[[Fraction], float]
 """The error of a statistic at a share of the limit, as a multiple of what it is measured by."""

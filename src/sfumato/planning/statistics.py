@@ -14,7 +14,7 @@ from sfumato.errors import BadArgument
 from sfumato.exact import integer
 from sfumato.planning.desk import Book, Desk
 from sfumato.planning.shape import Tables
-from sfumato.planning.wanted import Wanted, wanted
+from sfumato.planning.wishes import Wanted, wanted
 from sfumato.query.frame.table import Frame
 from sfumato.templates.template import quoted
 

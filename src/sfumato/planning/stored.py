@@ -20,7 +20,7 @@ from sfumato.plain import parsed
 from sfumato.planning.desk import Foretold
 from sfumato.planning.forms import Forms
 from sfumato.planning.record import Dropped, Plan, Step
-from sfumato.planning.wanted import Target
+from sfumato.planning.wishes import Target
 from sfumato.query.build.settings import Settings
 from sfumato.query.nodes.keysets import KeySet
 
