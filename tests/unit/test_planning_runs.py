@@ -95,7 +95,8 @@ def test_a_dry_run_on_data_that_is_given_takes_a_claim() -> None:
     with pytest.raises(sf.errors.ClaimRequired, match="public or made up"):
         dry_run(PLAN, BOOK, data=made)
     run = dry_run(PLAN, BOOK, data=made, claim=sf.claim("made up"), times=5)
-    assert run.rows == 300 and "made up" in run.data
+    assert run.rows == 300 and "made up" in run.data and not run.made_up
+    assert all(one.examples == () for one in run.numbers)  # P3-121: of simulated or released values only
     with pytest.raises(sf.errors.BadArgument, match="that the plan was made from"):
         dry_run(PLAN, sf.datasets.students().codebook)
 

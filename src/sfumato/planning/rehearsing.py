@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
@@ -179,11 +179,13 @@ def dry_run(
         plan.run(session, progress=lambda done, steps: None)
         spent = session.ledger[dataset.name].spent
         _, held = open_tables(tables, desk.book)
-        numbers = []
+        numbers = list[Rehearsed]()
         for place, step in enumerate(plan.steps):
             tell(place, len(plan.steps))
             numbers += _rehearsed(step, Desk(desk.book, dataset), held, times, entropy or system())
         tell(len(plan.steps), len(plan.steps))
+    if data is not None:  # examples show exact numbers, and are of nobody
+        numbers = [replace(one, examples=()) for one in numbers]
     return DryRun(what, _rows_of(tables, private, many), times, plan.limit, spent, tuple(numbers))
 
 
