@@ -131,7 +131,8 @@ def test_bounds_from_a_histogram_that_was_paid_for() -> None:
     made = sf.datasets.visits(rows=4_000, people=800)
     asked = sf.Dataset(dict(made.columns), codebook=BOOK, name="visits").session(epsilon=2, ledger="memory:")
     bought = asked.sql("SELECT HISTOGRAM(minutes, [0, 30, 60, 120, 240]) AS m FROM visits", epsilon=1, max_rows=5)
-    advice = bounds_advice(BOOK, "minutes", bought, rows=4_000, epsilon="0.05", max_rows=5)
+    tried = [(0, 60), (0, 120), (0, 240)]
+    advice = bounds_advice(BOOK, "minutes", bought, rows=4_000, epsilon="0.05", max_rows=5, between=tried)
     assert advice.source == "a release of visits, which was paid for: ε = 1" and asked.spent == sf.Pure(1)
     assert advice.best.bounds[1] < 240 and advice.chart().to_dict()["layer"]
 
@@ -362,5 +363,6 @@ def test_names_with_blanks_and_quotes_are_planned() -> None:
 
 def test_public_values_may_be_an_array() -> None:
     values = np.concatenate([np.full(900, 10.0), np.full(100, 200.0)])
-    advice = bounds_advice(BOOK, "minutes", values, source="a survey", rows=500, epsilon="0.2", max_rows=2)
-    assert advice.best.bounds[1] < 240
+    tried = [(0, 50), (0, 200)]
+    advice = bounds_advice(BOOK, "minutes", values, source="a survey", rows=500, epsilon=1, max_rows=2, between=tried)
+    assert [one.bias for one in advice.candidates] == [pytest.approx(0.1 * 150), 0]
