@@ -49,6 +49,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("remote",),
     ("audit",),
     ("attacks",),
+    ("planning",),
     ("service",),
     ("demo",),
     ("server",),
@@ -84,6 +85,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
             "local",
             "train",
             "synth",
+            "planning",
         }
     ),
     "cryptography": frozenset({"entropy", "ledger"}),  # the key stream; signed checkpoints
@@ -102,7 +104,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "pyspark": frozenset({"query"}),
     "duckdb": frozenset({"query", "local"}),  # local: the collector of reports, when it is asked for
     "sqlglot": frozenset({"query"}),
-    "pyarrow": frozenset({"release", "query", "local", "synth", "demo", "cli"}),  # local: as for duckdb
+    "pyarrow": frozenset({"release", "query", "local", "synth", "planning", "demo", "cli"}),  # local: as for duckdb
     "scipy": frozenset({"attacks", "learn", "synth"}),  # programs and optimisers; nothing private is made with it
     "sklearn": frozenset({"learn", "train", "synth"}),  # the manners of estimators
     "torch": frozenset({"train", "synth"}),
