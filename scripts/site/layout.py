@@ -10,6 +10,7 @@ Section: TypeAlias = "dict[str, list[str | Section]]"
 START = ["quickstart", "tour", "guide", "glossary", "plots"]
 HOW_TO = [
     "how_to",
+    "planning",
     "sql",
     "codebook",
     "ledger",
@@ -27,6 +28,7 @@ HOW_TO = [
     "scale",
     "service",
     "server",
+    "postgres_port",
     "pages",
     "coming_from_libraries",
     "coming_from_accountants",
