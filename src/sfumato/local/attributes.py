@@ -114,7 +114,11 @@ class AttributePlan:
 
 
 def attribute_plans(
-    values: Mapping[str, Sequence[Hashable]], *, loss: Pure | Number, users: int
+    values: Mapping[str, Sequence[Hashable]],
+    *,
+    loss: Pure | Number | None = None,
+    epsilon: Number | None = None,
+    users: int,
 ) -> list[AttributePlan]:
     """All ways to ask for several attributes, best first: what each would err, and why that one is taken.
 
@@ -122,14 +126,19 @@ def attribute_plans(
     'sample'
     """
     names, lists = read_attributes(values)
-    epsilon, people = read_epsilon(loss), integer(users, "users", least=1)
+    epsilon, people = read_epsilon(loss, epsilon), integer(users, "users", least=1)
     plans = [_plan(how, names, lists, epsilon, people) for how in WORDS]
     least = min(plan.error for plan in plans) * float(CLOSE)
     return sorted(plans, key=lambda plan: (plan.error > least, plan.message_bytes * (plan.error <= least), plan.error))
 
 
 def attributes(
-    values: Mapping[str, Sequence[Hashable]], *, loss: Pure | Number, users: int, how: str | None = None
+    values: Mapping[str, Sequence[Hashable]],
+    *,
+    loss: Pure | Number | None = None,
+    epsilon: Number | None = None,
+    users: int,
+    how: str | None = None,
 ) -> Attributes:
     """The protocol that counts several attributes of people with the least error, or that of a given way.
 
@@ -139,11 +148,11 @@ def attributes(
     ('sex', 'age')
     """
     if how is None:
-        return attribute_plans(values, loss=loss, users=users)[0].protocol
+        return attribute_plans(values, loss=loss, epsilon=epsilon, users=users)[0].protocol
     if how not in WORDS:
         raise BadArgument("how", f"one of {', '.join(WORDS)}", how)
     names, lists = read_attributes(values)
-    return _plan(how, names, lists, read_epsilon(loss), integer(users, "users", least=1)).protocol
+    return _plan(how, names, lists, read_epsilon(loss, epsilon), integer(users, "users", least=1)).protocol
 
 
 def _plan(how: str, names: tuple[str, ...], lists: tuple[Values, ...], epsilon: Fraction, users: int) -> AttributePlan:

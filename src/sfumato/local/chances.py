@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.accounting.losses.measures import Pure
+from sfumato.accounting.losses.stated import needed_loss
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, lower, rational, upper
 from sfumato.local.device import WHOLE
@@ -19,22 +20,22 @@ MOST = 24
 """The largest ε of one report: with more, a report is the truth but once in ten thousand million times."""
 
 
-def read_epsilon(loss: Pure | Number) -> Fraction:
-    """The ε of a report, of a pure loss or a number; refuses what hides nothing and what tells nothing."""
-    epsilon = loss.epsilon if isinstance(loss, Pure) else rational(loss, "loss") if _is_number(loss) else None
-    if epsilon is None:
+def read_epsilon(loss: object, epsilon: Number | None = None) -> Fraction:
+    """The ε of a report, stated as a pure loss, a number or an ε; refuses what hides nothing and what tells nothing."""
+    stated = needed_loss(loss, epsilon, None) if loss is None or epsilon is not None else loss
+    if isinstance(stated, Pure):
+        read = stated.epsilon
+    elif isinstance(stated, int | float | str | Fraction) and not isinstance(stated, bool):
+        read = rational(stated, "loss")
+    else:
         raise BadArgument("loss", "a pure loss such as sf.Pure(1): a report on a device has no δ", loss)
-    if not LEAST <= epsilon <= MOST:
+    if not LEAST <= read <= MOST:
         raise BadArgument(
             "the epsilon of a report",
             f"above 0 (at least 1e-9), where reports tell something, and at most {MOST}, where they hide it",
-            float(epsilon),
+            float(read),
         )
-    return Fraction(epsilon)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | str | Fraction) and not isinstance(value, bool)
+    return Fraction(read)
 
 
 def weight_below(compute: Callable[[], Any]) -> int:

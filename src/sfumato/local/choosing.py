@@ -52,14 +52,16 @@ class Candidate:
     least: float
 
 
-def candidates(values: Sequence[Hashable] | Values, *, loss: Pure | Number, users: int) -> list[Candidate]:
+def candidates(
+    values: Sequence[Hashable] | Values, *, loss: Pure | Number | None = None, epsilon: Number | None = None, users: int
+) -> list[Candidate]:
     """All protocols for such values, best first.
 
     >>> [one.name for one in candidates(range(3), loss=Pure(1), users=1000)][0]
     'response'
     """
     listed = values if isinstance(values, Values) else Values(values)
-    people, cost = integer(users, "users", least=1), Pure(read_epsilon(loss))
+    people, cost = integer(users, "users", least=1), Pure(read_epsilon(loss, epsilon))
     protocols = {name: build(listed, cost) for name, build in CANDIDATES.items()}
     errors = {name: protocol.mean_squared_error(users=people) for name, protocol in protocols.items()}
     enough, least = CLOSE * min(errors.values()), float(least_error(len(listed), loss=cost, users=people)) ** 0.5
@@ -74,7 +76,13 @@ def candidates(values: Sequence[Hashable] | Values, *, loss: Pure | Number, user
 
 
 def frequencies(
-    values: Sequence[Hashable], *, loss: Pure | Number, users: int, other: Hashable = None, method: str | None = None
+    values: Sequence[Hashable],
+    *,
+    loss: Pure | Number | None = None,
+    epsilon: Number | None = None,
+    users: int,
+    other: Hashable = None,
+    method: str | None = None,
 ) -> FrequencyProtocol:
     """The protocol that counts values of people with the least error, or that of a given name.
 
@@ -87,11 +95,13 @@ def frequencies(
     if method is not None:
         if method not in CANDIDATES:
             raise BadArgument("method", f"one of {', '.join(CANDIDATES)}", method)
-        return CANDIDATES[method](listed, Pure(read_epsilon(loss)))
-    return candidates(listed, loss=loss, users=users)[0].protocol
+        return CANDIDATES[method](listed, Pure(read_epsilon(loss, epsilon)))
+    return candidates(listed, loss=loss, epsilon=epsilon, users=users)[0].protocol
 
 
-def why(values: Sequence[Hashable], *, loss: Pure | Number, users: int) -> str:
+def why(
+    values: Sequence[Hashable], *, loss: Pure | Number | None = None, epsilon: Number | None = None, users: int
+) -> str:
     """Says in words which protocol fits best, by how much, and what the others would do.
 
     Next to each error stands what it is times the least that any private protocol can have (`least_error`).
@@ -103,5 +113,5 @@ def why(values: Sequence[Hashable], *, loss: Pure | Number, users: int) -> str:
         f"{one.name}: each share is off by {one.error:.3g}".replace("0.", ".")
         + f" (root mean square), {one.error / one.least:.3f} times the least possible,"
         + f" in messages of {one.message_bytes} bytes"
-        for one in candidates(values, loss=loss, users=users)
+        for one in candidates(values, loss=loss, epsilon=epsilon, users=users)
     )

@@ -92,7 +92,11 @@ class Comparison(Displayed):
 
 
 def compare(
-    *, sizes: int | Sequence[int] = SIZES, loss: Pure | Number | Sequence[Pure | Number], users: int
+    *,
+    sizes: int | Sequence[int] = SIZES,
+    loss: Pure | Number | Sequence[Pure | Number] | None = None,
+    epsilon: Number | Sequence[Number] | None = None,
+    users: int,
 ) -> Comparison:
     """Compares all protocols for several numbers of values at one loss, or at several losses for one number of values.
 
@@ -100,7 +104,10 @@ def compare(
     response
     """
     counts = _several(sizes, partial(integer, name="sizes", least=2))
-    losses = _several(loss, lambda each: Pure(read_epsilon(each)))
+    if epsilon is None:
+        losses = _several(loss, lambda each: Pure(read_epsilon(each)))
+    else:
+        losses = _several(epsilon, lambda each: Pure(read_epsilon(loss, each)))
     if len(counts) > 1 and len(losses) > 1:
         several = f"{len(counts)} sizes, {len(losses)} losses"
         raise BadArgument("sizes and loss", "several of one and a single one of the other", several)

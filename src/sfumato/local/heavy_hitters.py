@@ -214,7 +214,8 @@ class HeavyHitters(LocalProtocol[HeavyValues]):
 
 def heavy_hitters(
     *,
-    loss: Pure | Number,
+    loss: Pure | Number | None = None,
+    epsilon: Number | None = None,
     users: int,
     key: str,
     alphabet: str | None = None,
@@ -230,7 +231,8 @@ def heavy_hitters(
     >>> heavy_hitters(alphabet="abc", longest=20, loss=2, users=10**6, key="example").lengths
     (10, 17, 21)
     """
-    spelling, people, cost = a_spelling(alphabet, longest, bits), integer(users, "users", least=1), read_epsilon(loss)
+    spelling, people = a_spelling(alphabet, longest, bits), integer(users, "users", least=1)
+    cost = read_epsilon(loss, epsilon)
     lengths = prefix_lengths(
         spelling, first=FIRST_CANDIDATES, candidates=MOST_CANDIDATES, kept=_standing_out(people // 4, float(cost))
     )

@@ -203,7 +203,8 @@ class HeavyRounds:
 
 def heavy_hitter_rounds(
     *,
-    loss: Pure | Number,
+    loss: Pure | Number | None = None,
+    epsilon: Number | None = None,
     users: int,
     alphabet: str | None = None,
     longest: int | None = None,
@@ -220,5 +221,5 @@ def heavy_hitter_rounds(
     """
     spelling, people = a_spelling(alphabet, longest, bits), integer(users, "users", least=1)
     lengths = prefix_lengths(spelling, first=MOST_LISTED, candidates=MOST_LISTED, kept=KEPT)
-    cost, each = Pure(read_epsilon(loss)), max(people // len(lengths), 1)
+    cost, each = Pure(read_epsilon(loss, epsilon)), max(people // len(lengths), 1)
     return HeavyRounds(spelling, cost, lengths, each, read_confidence(confidence))

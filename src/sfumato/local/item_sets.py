@@ -224,7 +224,8 @@ def itemsets(
     items: Sequence[Hashable],
     *,
     most: int,
-    loss: Pure | Number,
+    loss: Pure | Number | None = None,
+    epsilon: Number | None = None,
     users: int,
     method: str | None = None,
     only_listed: bool = True,
@@ -237,7 +238,7 @@ def itemsets(
     >>> itemsets(["tea", "milk", "bread"], most=2, loss=1, users=1000).method
     'response'
     """
-    people, cost = integer(users, "users", least=1), Pure(read_epsilon(loss))
+    people, cost = integer(users, "users", least=1), Pure(read_epsilon(loss, epsilon))
     names = list(PARTS) if method is None else [method]
     built = [ItemSets(Values(items), most, cost, name, only_listed) for name in names]
     least = min(one.variance(users=people) for one in built)

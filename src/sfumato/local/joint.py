@@ -144,7 +144,8 @@ class JointPlan:
 def joint_plans(
     values: Mapping[str, Sequence[Hashable]],
     *,
-    loss: Pure | Number,
+    loss: Pure | Number | None = None,
+    epsilon: Number | None = None,
     users: int,
     marginals: int | Iterable[Sequence[str]] | None = None,
 ) -> list[JointPlan]:
@@ -154,7 +155,7 @@ def joint_plans(
     ['product']
     """
     names, lists = read_attributes(values)
-    epsilon, people = read_epsilon(loss), integer(users, "users", least=1)
+    epsilon, people = read_epsilon(loss, epsilon), integer(users, "users", least=1)
     wanted = _wanted(names, lists, marginals)
     sizes, every = [len(own) for own in lists], tuple(range(len(names)))
     tables: dict[str, tuple[Table, ...]] = {}
@@ -174,7 +175,8 @@ def joint_plans(
 def joint(
     values: Mapping[str, Sequence[Hashable]],
     *,
-    loss: Pure | Number,
+    loss: Pure | Number | None = None,
+    epsilon: Number | None = None,
     users: int,
     marginals: int | Iterable[Sequence[str]] | None = None,
     how: str | None = None,
@@ -188,7 +190,7 @@ def joint(
     >>> joint({"sex": ["f", "m"], "works": [False, True]}, loss=Pure(1), users=10_000).tables
     ((0, 1),)
     """
-    plans = joint_plans(values, loss=loss, users=users, marginals=marginals)
+    plans = joint_plans(values, loss=loss, epsilon=epsilon, users=users, marginals=marginals)
     if how is None:
         return plans[0].protocol
     fitting = [plan.protocol for plan in plans if plan.how == how]

@@ -40,14 +40,19 @@ class MeanCandidate:
 
 
 def mean_candidates(
-    *, between: tuple[Number, Number], loss: Pure | Number, users: int, steps: int = STEPS
+    *,
+    between: tuple[Number, Number],
+    loss: Pure | Number | None = None,
+    epsilon: Number | None = None,
+    users: int,
+    steps: int = STEPS,
 ) -> list[MeanCandidate]:
     """All protocols for the mean of such numbers, best first.
 
     >>> [one.name for one in mean_candidates(between=(0, 1), loss=2, users=1000)]
     ['dithered', 'hybrid', 'piecewise', 'two-valued']
     """
-    people, cost, numbers = integer(users, "users", least=1), Pure(read_epsilon(loss)), _grid(between, steps)
+    people, cost, numbers = integer(users, "users", least=1), Pure(read_epsilon(loss, epsilon)), _grid(between, steps)
     found = []
     for name, build in MEANS.items():
         protocol = build(numbers, cost)
@@ -60,7 +65,8 @@ def mean_candidates(
 def mean(
     *,
     between: tuple[Number, Number],
-    loss: Pure | Number,
+    loss: Pure | Number | None = None,
+    epsilon: Number | None = None,
     users: int,
     steps: int = STEPS,
     method: str | None = None,
@@ -79,11 +85,18 @@ def mean(
         if method not in MEANS:
             raise BadArgument("method", f"one of {', '.join(MEANS)}", method)
         integer(users, "users", least=1)
-        return MEANS[method](_grid(between, steps), Pure(read_epsilon(loss)))
-    return mean_candidates(between=between, loss=loss, users=users, steps=steps)[0].protocol
+        return MEANS[method](_grid(between, steps), Pure(read_epsilon(loss, epsilon)))
+    return mean_candidates(between=between, loss=loss, epsilon=epsilon, users=users, steps=steps)[0].protocol
 
 
-def why_mean(*, between: tuple[Number, Number], loss: Pure | Number, users: int, steps: int = STEPS) -> str:
+def why_mean(
+    *,
+    between: tuple[Number, Number],
+    loss: Pure | Number | None = None,
+    epsilon: Number | None = None,
+    users: int,
+    steps: int = STEPS,
+) -> str:
     """Says in words which protocol fits best, by how much, and what the others would do.
 
     >>> print(why_mean(between=(0, 100), loss=1, users=10_000).splitlines()[0])
@@ -92,7 +105,7 @@ def why_mean(*, between: tuple[Number, Number], loss: Pure | Number, users: int,
     return "\n".join(
         f"{one.name}: the mean is off by {one.error:.3g} at worst (root mean square),"
         f" in messages of {one.message_bytes} bytes"
-        for one in mean_candidates(between=between, loss=loss, users=users, steps=steps)
+        for one in mean_candidates(between=between, loss=loss, epsilon=epsilon, users=users, steps=steps)
     )
 
 

@@ -56,9 +56,9 @@ def _near(size: int, epsilon: Fraction) -> list[int]:
 @guarantee(
     claim="no private protocol whose counts are unbiased has a smaller mean squared error, as a mean over all data",
     proof="proofs/local.md#optimum",
-    reviewed="66c0fc00e2b1",
+    reviewed="cfd4fab35dcc",
 )
-def least_error(size: int, *, loss: Pure | Number, users: int) -> Fraction:
+def least_error(size: int, *, loss: Pure | Number | None = None, epsilon: Number | None = None, users: int) -> Fraction:
     """The least mean squared error of estimated shares of so many values that any protocol can have, rounded down.
 
     Of all protocols in which each report keeps the loss and counts are unbiased; as a mean over all values and all
@@ -68,11 +68,11 @@ def least_error(size: int, *, loss: Pure | Number, users: int) -> Fraction:
     3.674e-05
     """
     options, people = integer(size, "size", least=2), integer(users, "users", least=1)
-    epsilon = read_epsilon(loss)
+    kept = read_epsilon(loss, epsilon)
 
     def error(some: int) -> Any:
-        grown = ball(epsilon).exp()
+        grown = ball(kept).exp()
         spread = (some * grown + options - some) ** 2 / (some * (options - some) * (grown - 1) ** 2)
         return ((options - 1) ** 2 * spread / options - 1 + ball(Fraction(1, options))) / (options * people)
 
-    return min(Fraction(lower(partial(error, some))) for some in _near(options, epsilon))
+    return min(Fraction(lower(partial(error, some))) for some in _near(options, kept))

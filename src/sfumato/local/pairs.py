@@ -222,7 +222,8 @@ def key_values(
     *,
     between: tuple[Number, Number],
     most: int,
-    loss: Pure | Number,
+    loss: Pure | Number | None = None,
+    epsilon: Number | None = None,
     way: str | None = None,
 ) -> KeyValues:
     """The protocol for keys with numbers between two bounds, of people who have at most so many, with the least error.
@@ -232,7 +233,7 @@ def key_values(
     >>> key_values(["rent", "food"], between=(0, 1000), most=2, loss=Pure(1)).way
     'response'
     """
-    listed, cost = Values(keys), Pure(read_epsilon(loss))
+    listed, cost = Values(keys), Pure(read_epsilon(loss, epsilon))
     bounds = (float(rational(between[0], "between")), float(rational(between[1], "between")))
     built = [KeyValues(listed, bounds, most, cost, one) for one in (WAYS if way is None else (way,))]
     return min(built, key=lambda one: _spread(one.law))

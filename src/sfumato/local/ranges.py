@@ -153,7 +153,9 @@ class RangePlan:
     message_bytes: int
 
 
-def range_plans(values: Sequence[Hashable] | Values, *, loss: Pure | Number, users: int) -> list[RangePlan]:
+def range_plans(
+    values: Sequence[Hashable] | Values, *, loss: Pure | Number | None = None, epsilon: Number | None = None, users: int
+) -> list[RangePlan]:
     """All trees for ordered values, best first.
 
     Errors are the root of the mean of the exact variances of ranges between 7 places, for people who have all values
@@ -163,7 +165,7 @@ def range_plans(values: Sequence[Hashable] | Values, *, loss: Pure | Number, use
     'tree of 5'
     """
     listed = values if isinstance(values, Values) else Values(values)
-    epsilon, people = read_epsilon(loss), integer(users, "users", least=1)
+    epsilon, people = read_epsilon(loss, epsilon), integer(users, "users", least=1)
     built = {f"tree of {fan}": _tree(listed, fan, epsilon) for fan in sorted({*BRANCHINGS, len(listed)})}
     built = {how: one for how, one in built.items() if how == f"tree of {len(listed)}" or len(one.widths) > 1}
     built["haar"] = _haar(listed, epsilon)
@@ -172,7 +174,14 @@ def range_plans(values: Sequence[Hashable] | Values, *, loss: Pure | Number, use
     return sorted(plans, key=lambda plan: (plan.error > least, plan.message_bytes * (plan.error <= least), plan.error))
 
 
-def ranges(values: Sequence[Hashable], *, loss: Pure | Number, users: int, how: int | str | None = None) -> Ranges:
+def ranges(
+    values: Sequence[Hashable],
+    *,
+    loss: Pure | Number | None = None,
+    epsilon: Number | None = None,
+    users: int,
+    how: int | str | None = None,
+) -> Ranges:
     """The protocol that counts ranges of ordered values with the least error.
 
     ``how`` takes a tree of a given branching instead, or ``"haar"``.
@@ -180,14 +189,14 @@ def ranges(values: Sequence[Hashable], *, loss: Pure | Number, users: int, how: 
     >>> ranges(range(1024), loss=Pure(1), users=100_000, how=4).widths
     (256, 64, 16, 4, 1)
     """
-    listed, epsilon = Values(values), read_epsilon(loss)
+    listed, kept = Values(values), read_epsilon(loss, epsilon)
     if how is None:
-        return range_plans(listed, loss=loss, users=users)[0].protocol
+        return range_plans(listed, loss=loss, epsilon=epsilon, users=users)[0].protocol
     if how == "haar":
-        return _haar(listed, epsilon)
+        return _haar(listed, kept)
     if isinstance(how, str):
         raise BadArgument("how", 'the branching of a tree, or "haar"', how)
-    return _tree(listed, integer(how, "how", least=2), epsilon)
+    return _tree(listed, integer(how, "how", least=2), kept)
 
 
 def _tree(values: Values, branching: int, epsilon: Fraction) -> Ranges:

@@ -103,7 +103,12 @@ class SquareWave(LocalProtocol[Distribution]):
 
 
 def distribution(
-    *, between: tuple[Number, Number], loss: Pure | Number, users: int, buckets: int | None = None
+    *,
+    between: tuple[Number, Number],
+    loss: Pure | Number | None = None,
+    epsilon: Number | None = None,
+    users: int,
+    buckets: int | None = None,
 ) -> SquareWave:
     """The protocol for the distribution of numbers between public bounds, in buckets of equal width.
 
@@ -117,4 +122,4 @@ def distribution(
     people = integer(users, "users", least=1)
     count = min(max(1 << (math.isqrt(people).bit_length() - 1), 16), MOST_BUCKETS)
     count = count if buckets is None else integer(buckets, "buckets", least=2)
-    return SquareWave(Buckets(*read_bounds(between, count), count), Pure(read_epsilon(loss)))
+    return SquareWave(Buckets(*read_bounds(between, count), count), Pure(read_epsilon(loss, epsilon)))

@@ -174,11 +174,11 @@ class Tracked(LocalProtocol[LinearCounts]):
         return self.levels * self.changes / (2 * Fraction(self.truth, WHOLE) - 1)
 
 
-def tracked(*, steps: int, changes: int, loss: Pure | Number) -> Tracked:
+def tracked(*, steps: int, changes: int, loss: Pure | Number | None = None, epsilon: Number | None = None) -> Tracked:
     """Counts of people with a property in every step, at one loss for all of them, for few changes of each person.
 
     >>> tracked(steps=365, changes=2, loss=1).steps
     512
     """
     length = integer(steps, "steps", least=1, most=MOST_STEPS)
-    return Tracked(1 << (length - 1).bit_length(), changes, Pure(read_epsilon(loss)))
+    return Tracked(1 << (length - 1).bit_length(), changes, Pure(read_epsilon(loss, epsilon)))

@@ -263,7 +263,15 @@ class MeanVector:
         )
 
 
-def vectors(size: int, *, radius: Number, loss: Pure | Number, users: int, key: int | None = None) -> VectorMean:
+def vectors(
+    size: int,
+    *,
+    radius: Number,
+    loss: Pure | Number | None = None,
+    epsilon: Number | None = None,
+    users: int,
+    key: int | None = None,
+) -> VectorMean:
     """Plans reports of vectors with the least error for so many people.
 
     The public ``key`` makes the directions; it is drawn at random unless given, and must not be chosen by anybody who
@@ -272,7 +280,7 @@ def vectors(size: int, *, radius: Number, loss: Pure | Number, users: int, key: 
     >>> vectors(100, radius=1, loss=Pure(4), users=10_000, key=1).loss
     Pure(epsilon=4.0)
     """
-    epsilon, people = read_epsilon(loss), integer(users, "users", least=1)
+    epsilon, people = read_epsilon(loss, epsilon), integer(users, "users", least=1)
     plan = best_plan(float(epsilon), people)
     drawn = system().below(1 << BITS) if key is None else key
     length = positive(radius, "radius")

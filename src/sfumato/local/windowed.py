@@ -138,7 +138,14 @@ class Windowed(LocalProtocol[tuple[Any, ...]]):
 
 
 def windowed(
-    values: Any, *, turns: int, loss: Pure | Number, users: int, other: Any = None, method: str | None = None
+    values: Any,
+    *,
+    turns: int,
+    loss: Pure | Number | None = None,
+    epsilon: Number | None = None,
+    users: int,
+    other: Any = None,
+    method: str | None = None,
 ) -> Windowed:
     """Counts of values in every step of time, where any ``turns`` steps in a row cost ``loss``.
 
@@ -147,6 +154,6 @@ def windowed(
     >>> windowed(["on", "off"], turns=24, loss="0.5", users=10_000).loss
     Pure(epsilon=0.5)
     """
-    cost, length = Pure(read_epsilon(loss)), integer(turns, "turns", least=1, most=MOST_TURNS)
+    cost, length = Pure(read_epsilon(loss, epsilon)), integer(turns, "turns", least=1, most=MOST_TURNS)
     people = max(1, integer(users, "users", least=1) // length)
     return Windowed(frequencies(values, loss=cost, users=people, other=other, method=method), length)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, final
 
 from sfumato.accounting.events import Repeat
 from sfumato.accounting.losses.measures import Approx, Loss
+from sfumato.accounting.losses.stated import needed_loss
 from sfumato.accounting.plans.account import CostReport, account
-from sfumato.exact import digits_up, integer, up
+from sfumato.exact import Number, digits_up, integer, up
 from sfumato.ledger.periods import Period
 from sfumato.planning.choosing import Share
 from sfumato.planning.desk import Book
@@ -116,7 +117,9 @@ def plan_over_time(
     codebook: Book,
     statistics: Sequence[str | Query | Wanted],
     *,
-    limit: Loss,
+    limit: Loss | None = None,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
     period: Period | str,
     periods: int = 12,
     rows: int | None = None,
@@ -139,12 +142,13 @@ def plan_over_time(
     """
     many, named = integer(periods, "periods", least=1), Period.named(period) or Period.MONTH
 
-    def planned(own: Loss) -> Plan:
+    def planned(most: Loss) -> Plan:
         return made_plan(
-            codebook, statistics, limit=own, rows=rows, people=people, share=share, unit=unit, public=public
+            codebook, statistics, limit=most, rows=rows, people=people, share=share, unit=unit, public=public
         )
 
-    each = planned(limit)
+    own = needed_loss(limit, epsilon, delta, name="limit")
+    each = planned(own)
     told = sorted({one for one in TOLD if one <= many} | {many})
     reports = tuple((one, account(Repeat(each.event, one), delta=each.delta, relation=each.relation)) for one in told)
-    return OverTime(each, named, many, reports, planned(limit.scaled(Fraction(1, many))))
+    return OverTime(each, named, many, reports, planned(own.scaled(Fraction(1, many))))

@@ -12,8 +12,9 @@ from math import prod, sqrt
 from typing import Literal, TypeAlias, final
 
 from sfumato.accounting.losses.measures import Loss, Pure
+from sfumato.accounting.losses.stated import stated_loss
 from sfumato.errors import BadArgument, did_you_mean
-from sfumato.exact import integer
+from sfumato.exact import Number, integer
 from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
 from sfumato.synth.asking import spendable_of
@@ -118,6 +119,8 @@ def advise(
     *,
     rows: int | None = None,
     loss: Loss | None = None,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
     scenario: Scenario | str = Scenario.MICRODATA,
     workload: Workload | None = None,
     target: str | None = None,
@@ -143,7 +146,8 @@ def advise(
         if target not in sizes:
             raise BadArgument("target", f"one of the columns.{did_you_mean(target, sizes)}", target)
         tables = tables or {domain.sorted((target, name)): 1.0 for name in sizes if name != target} or None
-    noise = None if rows is None or loss is None else noise_of_pairs(sizes, integer(rows, "rows", least=1), loss)
+    paid = stated_loss(loss, epsilon, delta)
+    noise = None if rows is None or paid is None else noise_of_pairs(sizes, integer(rows, "rows", least=1), paid)
     apart = integer(institutions, "institutions", least=1) > 1
     choices = _choices(sizes, numbers, tables, noise, apart=apart)
     return SynthesisAdvice(use, tuple(choices), tuple(_notes(sizes, numbers, workload, noise)), tables, noise)

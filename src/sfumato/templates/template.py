@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
 from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.stated import needed_loss
 from sfumato.accounting.plans.shares import split
 from sfumato.errors import BadArgument
 from sfumato.exact import Number
@@ -136,20 +137,36 @@ class Template(ABC):
         """What a reader of the tables has to know."""
         return ()
 
-    def explain(self, session: Session, *, loss: Loss) -> dict[str, Explanation]:
+    def explain(
+        self,
+        session: Session,
+        *,
+        loss: Loss | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+    ) -> dict[str, Explanation]:
         """The plan, price and error of each question; nothing is spent, and no data is read."""
-        return {asked.name: session.explain(asked.text, **asked.settings) for asked in self.questions(loss)}
+        paid = needed_loss(loss, epsilon, delta)
+        return {asked.name: session.explain(asked.text, **asked.settings) for asked in self.questions(paid)}
 
-    def release(self, session: Session, *, loss: Loss) -> Product:
+    def release(
+        self,
+        session: Session,
+        *,
+        loss: Loss | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+    ) -> Product:
         """Asks all questions, each charged before it is run, and makes the product.
 
         All are explained first, so that what is refused is refused before anything is paid. If the limit ends on the
         way, what was paid for stays in the book, and is free when the product is asked for again.
         """
-        self.explain(session, loss=loss)
-        releases = {asked.name: session.sql(asked.text, **asked.settings) for asked in self.questions(loss)}
+        paid = needed_loss(loss, epsilon, delta)
+        self.explain(session, loss=paid)
+        releases = {asked.name: session.sql(asked.text, **asked.settings) for asked in self.questions(paid)}
         tables = self.tables({name: release.value for name, release in releases.items()})
-        return Product(self.title, tables, tuple(releases.values()), self.notes(loss))
+        return Product(self.title, tables, tuple(releases.values()), self.notes(paid))
 
 
 def shared(loss: Loss, names: Sequence[str], weights: Mapping[str, Number] | None) -> dict[str, Loss]:
