@@ -18,6 +18,9 @@ from sfumato.exact import Number
 STATED = "stated where the data set was opened"
 """The source of all that such a codebook says."""
 
+A_ROW = "unit=sf.Unit('a patient', sf.AddRemove(), bound=1)"
+"""How to say that each row is somebody of their own."""
+
 Ends = Mapping[str, tuple[Number | datetime.date, Number | datetime.date]]
 Lists = Mapping[str, Sequence[Hashable]]
 
@@ -46,7 +49,7 @@ def stated_codebook(
         raise BadArgument("between and categories", "about different columns", both)
     for kind in units.values():
         if kind.id:
-            _known(kind.id, types, "unit")
+            _known(kind.id, types, "unit", "; where each row is somebody of their own, it is " + A_ROW)
             _askable(kind.id, types[kind.id], "unit")
     columns = {name: _column(name, engine, ends, lists) for name, engine in types.items()}
     entry: dict[str, object] = {"columns": {name: one for name, one in columns.items() if one is not None}}
@@ -76,9 +79,9 @@ def _item(engine: str) -> str:
     return engine if item.endswith("]") else item
 
 
-def _known(name: object, types: Mapping[str, str], what: str) -> None:
+def _known(name: object, types: Mapping[str, str], what: str, otherwise: str = "") -> None:
     if name not in types:
-        near = did_you_mean(name, types, "; did you mean {!r}?")
+        near = did_you_mean(name, types, "; did you mean {!r}?") or otherwise
         raise BadArgument(what, f"about columns that there are: {comma_list([*types])}{near}", name)
 
 
@@ -97,6 +100,8 @@ def _column(name: str, engine: str, ends: Ends, lists: Lists) -> Mapping[str, ob
         dates = [isinstance(end, datetime.date) for end in pair]
         if kind in (None, "str"):
             kind = "float" if not all(dates) else "time" if isinstance(pair[0], datetime.datetime) else "date"
+        if kind == "time":  # from the first moment of a day to the last of one
+            pair = [_at(pair[0], datetime.time.min), _at(pair[1], datetime.time.max)]
         return {"type": kind, "between": [_end(end) for end in pair], "source": STATED}
     return {"type": "str"} if not engine else None if kind is None else {"type": kind}
 
@@ -121,6 +126,13 @@ def _moment(end: object) -> object:
         except ValueError:
             pass
     return end
+
+
+def _at(end: object, time: datetime.time) -> object:
+    """A moment of a day, where a bound is a whole day; what is a moment already stays it."""
+    if isinstance(end, datetime.datetime) or not isinstance(end, datetime.date):
+        return end
+    return datetime.datetime.combine(end, time)
 
 
 def _end(end: object) -> object:

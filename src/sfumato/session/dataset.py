@@ -47,6 +47,7 @@ from sfumato.session.open_data import (
     read_unit,
     stated_facts,
     unit_of,
+    unnested,
 )
 from sfumato.session.session import Session
 from sfumato.session.vault import Asking, Holding, locked_tables, locked_values
@@ -103,7 +104,7 @@ class Dataset(Displayed):
         if (space is None) == (facts is None):
             must = "given, one of them: it says what holds for every possible data set"
             raise BadArgument("space or codebook", must, Several(space, codebook))
-        unit = read_unit(unit, facts)
+        unit, data = read_unit(unit, facts), unnested(data, facts)
         if isinstance(unit, Person):
             facts, unit = unit.told(_needed(facts)), None
         self.codebook, self.version = facts, read_version(version)

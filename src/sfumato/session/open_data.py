@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, final
 
 from sfumato.codebook.book import Codebook
 from sfumato.codebook.kinds import UnitKind
-from sfumato.codebook.stating import Ends, Lists, stated_codebook
+from sfumato.codebook.stating import A_ROW, Ends, Lists, stated_codebook
 from sfumato.codebook.tables import FACT
 from sfumato.core.domains import Data
 from sfumato.core.metrics import AddRemove, Unit
@@ -109,6 +109,12 @@ def stated_facts(
     named = [*_ids(kinds), *(between or ()), *(categories or ())]
     rows = _called_rows(data, name or "data")
     schema = schema_of(data, name or "data", engine) if rows is None else {rows: dict.fromkeys(named, "")}
+    if rows is not None and not named and unit is not None:
+        must = (
+            "given for the columns that will be asked about: a list of dictionaries has no others than are stated, for "
+            "which keys a row has is its own; or turn it into a data frame"
+        )
+        raise BadArgument("between and categories", must, None)
     if len(schema) != 1:
         raise BadArgument(
             "codebook", "given, where there are several tables: it says what leads from one to another", None
@@ -124,11 +130,16 @@ def stated_facts(
         case Unit(metric=AddRemove(), bound=int() as each_has):
             each = {"": UnitKind("", unit.protects, "")}
             return stated_codebook(table, types, units=each, rows={"": each_has}, **said)  # type: ignore[arg-type]
-    must = (
-        "the column that says whose a row is, unit='user_id'; or, where each row is somebody of their own, "
-        "unit=sf.Unit('a patient', sf.AddRemove(), bound=1)"
-    )
+    must = f"the column that says whose a row is, unit='user_id'; or, where each row is somebody of their own, {A_ROW}"
     raise BadArgument("unit", must, unit)
+
+
+def unnested(data: Data, facts: Codebook | None) -> Data:
+    """Columns by name, where they are given under the name of the only table; all other data as it is."""
+    if facts is None or len(facts.tables) != 1 or not isinstance(data, Mapping) or len(data) != 1:
+        return data
+    [(name, columns)] = data.items()
+    return columns if name == facts.tables[0].name and isinstance(columns, Mapping) else data
 
 
 def _called_rows(data: Data, name: str) -> str | None:

@@ -20,6 +20,9 @@ from sfumato.query.nodes.kinds import Kind, Value, kind_of
 from sfumato.query.nodes.relations import Hop, Items, Owner, Scan
 from sfumato.query.plan.contribution_facts import Reach
 
+UNNAMED = "data"
+"""What a table is called that was opened without a name."""
+
 KINDS = {
     "float": Kind.FLOAT,
     "int": Kind.INT,
@@ -61,8 +64,10 @@ class Catalog:
         """Looks up a table by its exact name, or else without regard to case; refuses unknown names."""
         known = name_in(name, self.tables) or self._last_part(name)
         if known is None:
-            there = ", ".join(sorted(self.tables))
-            raise QueryRefused(f"there is no table {shown(name)}; there are: {there}.{did_you_mean(name, self.tables)}")
+            near = did_you_mean(name, self.tables)
+            if set(self.tables) == {UNNAMED}:
+                near = " So is called what was opened without a name: sf.Dataset(…, name='visits') gives it one."
+            raise QueryRefused(f"there is no table {shown(name)}; there are: {', '.join(sorted(self.tables))}.{near}")
         return self.tables[known]
 
     def left_out(self, name: str) -> Mapping[str, str]:
