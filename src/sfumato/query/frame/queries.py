@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, Unpack, final
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Unpack, final
 
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, QueryRefused, Several, Unseen
@@ -55,6 +55,10 @@ class Asker(Protocol):
         """Who is protected."""
 
 
+OF_GROUPS = ". Ask of a table: t.group_by('day').agg(t.minutes.mean(), n=sf.count_rows())."
+"""What to write in place of what groups have in other libraries: ``groups.mean()``, ``groups.count()``."""
+
+
 @final
 @dataclass(frozen=True)
 class Grouped:
@@ -64,6 +68,10 @@ class Grouped:
     asker: Asker
     keys: tuple[tuple[str, Expression], ...] = ()
     sets: tuple[tuple[int, ...], ...] | None = None
+
+    def __getattr__(self, name: str) -> NoReturn:
+        hint = "" if name.startswith("_") else OF_GROUPS
+        raise AttributeError(f"groups have no method {name!r}{hint}")
 
     def rollup(self) -> Grouped:
         """Adds totals: over the last key, over the last two, … over all of them."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from sfumato.errors import QueryRefused
 from sfumato.query.answer.words import expression_words
-from sfumato.query.nodes.expressions import Call, Expression, Literal
+from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.kinds import LEAST_INT, MOST_INT, Kind
 from sfumato.query.nodes.operators import OPERATORS, call, is_missing
 from sfumato.query.nodes.operators.record import Operator
@@ -41,9 +41,22 @@ def _check_compared(rule: Operator, parts: tuple[Expression, ...]) -> None:
     if compares and rule.result(tuple(part.kind for part in parts)) is None:
         said = " and ".join(f"{expression_words(part)} is {WORDS[part.kind]}" for part in parts)
         texts = next((part for part in parts if part.kind is Kind.TEXT), None)
-        hint = "" if texts is None else f" Put constants in quotes, or write CAST({expression_words(texts)} AS INT)."
+        hint = "" if texts is None else _hint(texts, by_column=isinstance(texts, Column))
         dates = " Write days as in DATE '2024-01-31'." if any(part.kind.temporal for part in parts) else ""
         raise QueryRefused(f"{said}: they cannot be compared.{dates or hint}")
+
+
+def _hint(texts: Expression, *, by_column: bool) -> str:
+    """What to write where a text is compared with a number: columns of text files are texts, unless it is stated."""
+    words = expression_words(texts)
+    cast = f"CAST({words} AS INT), or AS DOUBLE"
+    if not by_column:
+        return f" Put constants in quotes, or write {cast}."
+    return (
+        f" Where it holds numbers, as a column of a text file may, state so where the data is opened, "
+        f"between={{{words!r}: (lower, upper)}}, or its type in the codebook; or write {cast}. Where it holds texts, "
+        "put constants in quotes."
+    )
 
 
 def alike(*parts: Expression, compares: bool = False) -> tuple[Expression, ...]:

@@ -8,6 +8,7 @@ from typing import TypeAlias, final
 
 from sqlglot import exp
 
+from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.nodes.expressions import Literal
 from sfumato.query.nodes.literals import literal, value_of
@@ -46,6 +47,9 @@ def _named(given: Given) -> Mapping[str, object]:
         if not all(isinstance(name, str) for name in given):
             raise BadArgument("the names of parameters", "texts", list(given))
         return given
+    if isinstance(given, Loss | int | float) and not isinstance(given, bool):
+        must = "a list of values, or a mapping from names to values; what to pay is named: epsilon=…, or loss=…"
+        raise BadArgument("parameters", must, given)
     if isinstance(given, str | bytes) or not isinstance(given, Sequence):
         raise BadArgument("parameters", "a list of values, or a mapping from names to values", given)
     return {str(place): value for place, value in enumerate(given, 1)}
