@@ -9,7 +9,7 @@ from typing import TypeAlias, final
 from sqlglot import exp
 
 from sfumato.errors import QueryRefused
-from sfumato.query.nodes.expressions import Expression
+from sfumato.query.nodes.expressions import Expression, Literal
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.operators import OPERATORS, call
 from sfumato.query.nodes.operators.record import SQL_NAMES, SQL_NODES
@@ -23,6 +23,9 @@ from sfumato.query.sql.times import KNOWN_PARTS, NAMED_FORMS, TIME_FORMS
 
 Leaf: TypeAlias = Callable[[exp.Expr], Expression | None]
 """Reads what differs by where an expression stands: columns and aggregates; None for all else."""
+
+TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+"""Comparisons read from right to left: one with a constant is written with the constant last, and is one question."""
 
 ALL_FORMS: dict[type[exp.Expr], Rule] = {**FORMS, **TEXT_FORMS, **TIME_FORMS}
 """Nodes that are more than an operator and its operands, each with its rule; all others are `SQL_NODES`."""
@@ -56,6 +59,8 @@ class Scalars:
         parts = tuple(map(self.read, node.expressions if named else operands(node, *operator.sql.parts)))
         if operator.sql.compares and NULL in parts:
             raise refused("comparing with NULL", "it is never true. Write IS NULL or IS NOT NULL")
+        if operator.name in TURNED and isinstance(parts[0], Literal) and not isinstance(parts[1], Literal):
+            return fitted(TURNED[operator.name], *reversed(parts))
         return fitted(operator.name, *parts)
 
     def condition(self, node: exp.Expr) -> Expression:
