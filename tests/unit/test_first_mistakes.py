@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 
 import polars as pl
@@ -689,7 +690,7 @@ MISTAKES = [
     (
         'sf.local.frequencies(["yes", "no"], loss=None, users=100)',
         "BadArgument",
-        "loss must be a pure loss such as sf.Pure(1): a report on a device has no δ; got None.",
+        "loss must be given: epsilon=0.5, or loss=sf.Pure(0.5); got None.",
     ),
     (
         'sf.local.frequencies(["yes", "no"], loss=1, users=0)',
@@ -794,13 +795,54 @@ MISTAKES = [
         "an answer that keeps ε = 0.00333 is the truth too rarely for the coins here. Allow a larger loss, "
         "or ask fewer questions.",
     ),
+    (
+        "sf.Dataset(pl.DataFrame({'age': [1]}), unit='row')",
+        "BadArgument",
+        "unit must be about columns that there are: age; where each row is somebody of their own, it is "
+        "unit=sf.Unit('a patient', sf.AddRemove(), bound=1); got 'row'.",
+    ),
+    (
+        "sf.Dataset([{'age': 1}], unit=sf.Unit('a patient', sf.AddRemove(), bound=1))",
+        "BadArgument",
+        "between and categories must be given for the columns that will be asked about: a list of dictionaries has no "
+        "others than are stated, for which keys a row has is its own; or turn it into a data frame; got None.",
+    ),
+    (
+        "session(pl.DataFrame({'id': [1]})).sql('SELECT COUNT(*) FROM visits', epsilon=1, max_rows=1)",
+        "QueryRefused",
+        "there is no table 'visits'; there are: data. So is called what was opened without a name: sf.Dataset(…, "
+        "name='visits') gives it one.",
+    ),
+    (
+        "session(pl.DataFrame({'id': [1]})).sql('SELECT COUNT(*) FROM data', 1, max_rows=1)",
+        "BadArgument",
+        "parameters must be a list of values, or a mapping from names to values; what to pay is named: epsilon=…, or "
+        "loss=…; got 1.",
+    ),
+    (
+        "session(pl.DataFrame({'id': [1], 'delay': ['5']})).sql('SELECT COUNT(*) FROM data WHERE delay > 60', "
+        "epsilon=1, max_rows=1)",
+        "QueryRefused",
+        "delay is a text and 60 is a number: they cannot be compared. Where it holds numbers, as a column of a text "
+        "file may, state so where the data is opened, between={'delay': (lower, upper)}, or its type in the codebook; "
+        "or write CAST(delay AS INT), or AS DOUBLE. Where it holds texts, put constants in quotes.",
+    ),
+    (
+        "sf.audit.exact(sf.scalar(int) >> sf.laplace(scale=2), 0, 1, pairs=[(0, 1)])",
+        "BadArgument",
+        "pairs must be left out where two neighbours are given; got 'both'.",
+    ),
 ]
+
+
+def session(data: object) -> sf.Session:
+    return sf.Dataset(data, unit="id").session(epsilon=1, ledger="memory:")
 
 
 @pytest.mark.parametrize(("code", "kind", "message"), MISTAKES, ids=[code for code, _, _ in MISTAKES])
 def test_first_mistakes(code: str, kind: str, message: str) -> None:
     with pytest.raises(getattr(sf.errors, kind)) as caught:
-        eval(code, {"sf": sf, "math": math, "pl": pl})
+        eval(code, {"sf": sf, "math": math, "pl": pl, "session": session})
     assert str(caught.value) == message
 
 
@@ -814,3 +856,49 @@ def test_the_tree_in_the_docstring_is_complete() -> None:
     drawn = str(sf.errors.__doc__)
     kinds = [name for name, kind in vars(sf.errors).items() if isinstance(kind, type) and issubclass(kind, Exception)]
     assert [name for name in kinds if name not in drawn] == []
+
+
+def test_columns_may_stand_under_the_name_of_the_only_table() -> None:
+    made = sf.datasets.students()
+    nested, flat = (
+        sf.Dataset(data, codebook=made.codebook) for data in ({made.table: dict(made.columns)}, dict(made.columns))
+    )
+    assert (nested.name, nested.space, nested.unit) == (flat.name, flat.space, flat.unit)
+    asked = nested.session(epsilon=1, ledger="memory:").sql("SELECT COUNT(*) FROM students", epsilon=1)
+    assert abs(float(asked) - len(next(iter(made.columns.values())))) < 60
+    with pytest.raises(sf.errors.NotInDomain):
+        sf.Dataset({"pupils": dict(made.columns)}, codebook=made.codebook)
+
+
+def test_days_are_bounds_of_moments_from_the_first_to_the_last_of_them() -> None:
+    moments = pl.DataFrame({"id": [1], "at": [datetime.datetime(2013, 1, 1, 23, 30)]})
+    data = sf.Dataset(moments, unit="id", between={"at": ("2013-01-01", datetime.date(2013, 1, 2))})
+    assert data.codebook is not None
+    ends = next(one for one in data.codebook.table().columns if one.name == "at").between
+    assert ends == (datetime.datetime(2013, 1, 1), datetime.datetime(2013, 1, 2, 23, 59, 59, 999_999))
+
+
+def test_a_comparison_read_from_right_to_left_is_the_same_question() -> None:
+    rows = {"id": [1, 2], "minutes": [5, 50]}
+    asks = sf.Dataset(rows, name="visits", unit="id", between={"minutes": (0, 60)}).session(epsilon=9, ledger="memory:")
+    pairs = [("1 < minutes", "minutes > 1"), ("2 >= minutes", "minutes <= 2"), ("3 = minutes", "minutes = 3")]
+    for turned, usual in [*pairs, ("4 <> minutes", "minutes <> 4"), ("5 <= minutes", "minutes >= 5")]:
+        first = asks.sql(f"SELECT COUNT(*) FROM visits WHERE {turned}", epsilon=1, max_rows=1)
+        spent = asks.spent
+        again = asks.sql(f"SELECT COUNT(*) FROM visits WHERE {usual}", epsilon=1, max_rows=1)
+        assert (asks.spent, again.receipt) == (spent, first.receipt)
+    asks.sql("SELECT COUNT(*) FROM visits WHERE minutes < 1", epsilon=1, max_rows=1)
+    assert asks.spent != spent
+
+
+def test_two_neighbours_are_audited_as_the_pair_they_are() -> None:
+    noisy = sf.scalar(int) >> sf.laplace(scale=2)
+    assert sf.audit.exact(noisy, 0, 1) == sf.audit.exact(noisy, pairs=[(0, 1)])
+    with pytest.raises(sf.errors.BadArgument, match="at most d_in apart"):
+        sf.audit.exact(noisy, 0, 5)
+
+
+def test_groups_say_how_they_are_asked() -> None:
+    groups = session(pl.DataFrame({"id": [1]})).table().group_by("id")
+    with pytest.raises(AttributeError, match=r"groups have no method 'count'\. Ask of a table"):
+        groups.count()  # type: ignore[attr-defined]

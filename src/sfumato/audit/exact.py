@@ -35,7 +35,8 @@ MOST_MEMBERS = 4096
 
 def exact(
     measurement: Measurement,
-    members: Iterable[Data] | None = None,
+    members: Iterable[Data] | Data | None = None,
+    neighbour: Data | None = None,
     *,
     pairs: Iterable[tuple[Data, Data]] | None = None,
     d_in: DistanceLike | Unit | None = None,
@@ -49,11 +50,11 @@ def exact(
 ) -> Audit:
     """Measures the true loss of a mechanism from its output law, and compares it with the claimed one.
 
-    Looks at every two of the ``members`` that are at most ``d_in`` apart, at the given ``pairs`` both ways round, or,
-    without either, at the whole domain where that is small; ``sampled`` picks that many pairs at random, and with a
-    limit in ``seconds`` they are looked at in random order, until the time is up. Of noise without end other than
-    Laplace noise, a mass of ``missed`` is left out and accounted for. ``orders`` and ``epsilons`` ask for Rényi
-    divergences and δ beside what the claim is about.
+    Looks at every two of the ``members`` that are at most ``d_in`` apart, at the given ``pairs`` both ways round (of a
+    single pair ``exact(measurement, one, other)`` is short), or, without either, at the whole domain where that is
+    small; ``sampled`` picks that many pairs at random, and with a limit in ``seconds`` they are looked at in random
+    order, until the time is up. Of noise without end other than Laplace noise, a mass of ``missed`` is left out and
+    accounted for. ``orders`` and ``epsilons`` ask for Rényi divergences and δ beside what the claim is about.
 
     >>> import sfumato as sf
     >>> audit = exact(sf.scalar(bool) >> sf.randomized_response(p="0.75"))
@@ -67,7 +68,7 @@ def exact(
         raise BadArgument("the measurement", must, measurement.how.mechanism)
     until = math.inf if seconds is None else time.monotonic() + float(positive(seconds, "seconds"))
     distance = measurement.source.closest if d_in is None else d_in
-    every_pair = _pairs(measurement, members, pairs, distance)
+    every_pair = _pairs(measurement, *_stated(members, neighbour, pairs), distance)
     most = len(every_pair) if sampled is None else integer(sampled, "sampled", least=1)
     chosen = every_pair if sampled is None and seconds is None else Mixed(every_pair, most, entropy or system())
     left_out = None if missed is None else probability(missed, "missed")
@@ -162,6 +163,17 @@ def _ask_law(law: Callable[[Data], Law], member: Data) -> Law:
     except Exception as error:
         must = "one that can be listed: no step after the mechanism may fail; sf.audit.black_box takes errors too"
         raise BadArgument("the known law", must, type(error).__name__) from None
+
+
+def _stated(
+    members: Iterable[Data] | Data | None, neighbour: Data | None, pairs: Iterable[tuple[Data, Data]] | None
+) -> tuple[Iterable[Data] | None, Iterable[tuple[Data, Data]] | None]:
+    """Members and pairs, where one of two neighbours may stand in place of the members, and the other after it."""
+    if neighbour is None:
+        return members, pairs
+    if pairs is not None:
+        raise BadArgument("pairs", "left out where two neighbours are given", "both")
+    return None, [(members, neighbour)]
 
 
 def _pairs(
