@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import math
+import pickle
 
 import polars as pl
 import pytest
@@ -902,3 +904,26 @@ def test_groups_say_how_they_are_asked() -> None:
     groups = session(pl.DataFrame({"id": [1]})).table().group_by("id")
     with pytest.raises(AttributeError, match=r"groups have no method 'count'\. Ask of a table"):
         groups.count()  # type: ignore[attr-defined]
+
+
+def test_sessions_and_releases_know_what_others_call_things() -> None:
+    asks = session(pl.DataFrame({"id": [1, 2]}))
+    release = asks.sql("SELECT COUNT(*) FROM data", epsilon=1, max_rows=1)
+    for name, message in {
+        "query": "a session has no 'query'. Did you mean 'sql'?",
+        "budget": "a session has no 'budget'. Did you mean 'left'?",
+        "explian": "a session has no 'explian'. Did you mean 'explain'?",
+        "_vault": "a session has no '_vault'",
+    }.items():
+        with pytest.raises(AttributeError) as caught:
+            getattr(asks, name)
+        assert str(caught.value) == message
+    for name, message in {
+        "df": "a release has no 'df': write to_pandas()",
+        "to_csv": "a release has no 'to_csv': write to_pandas(intervals=True), which has it",
+        "shape": "a release has no 'shape'",
+    }.items():
+        with pytest.raises(AttributeError) as caught:
+            getattr(release, name)
+        assert str(caught.value) == message
+    assert copy.deepcopy(release).loss == pickle.loads(pickle.dumps(release)).loss == release.loss

@@ -171,6 +171,16 @@ def made_by() -> str:
     return f"sfumato {version('sfumato')}"
 
 
+INSTEAD = {
+    **dict.fromkeys(("df", "frame", "to_frame", "to_dataframe"), ": write to_pandas()"),
+    **dict.fromkeys(("to_csv", "to_excel"), ": write to_pandas(intervals=True), which has it"),
+    **dict.fromkeys(("to_dict", "to_list", "values", "columns"), ": what was released is its value"),
+    **dict.fromkeys(("epsilon", "cost"), ": what it cost is its loss"),
+    **dict.fromkeys(("error", "std", "stderr", "confidence_interval"), ": how far off it may be says interval()"),
+}
+"""What to write in place of what answers of other libraries have."""
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Release(Displayed):
@@ -197,6 +207,11 @@ class Release(Displayed):
     receipt: Receipt | None = None
     version: str = field(default_factory=made_by)
     others: tuple[tuple[str, Loss], ...] = ()
+
+    if not TYPE_CHECKING:  # type checkers go on finding what is not there
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(f"a release has no {name!r}{INSTEAD.get(name, '')}")
 
     @property
     def charged(self) -> bool:

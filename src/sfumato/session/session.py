@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeAlias, Unpack, final
+from typing import TYPE_CHECKING, NoReturn, Self, TypeAlias, Unpack, final
 
 from sfumato.accounting.adaptive.charge import Rule
 from sfumato.accounting.compose import total
@@ -16,7 +16,7 @@ from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.losses.stated import needed_loss, stated_loss
 from sfumato.accounting.relation import Relation
 from sfumato.core.measurement import Measurement
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, did_you_mean
 from sfumato.exact import Number, probability
 from sfumato.ledger.accounts import Account, checked_name
 from sfumato.ledger.ledger import Ledger
@@ -55,6 +55,14 @@ LONGEST = 100_000
 """Letters of the description of a question that are written into the book; its release has all of them, always."""
 
 
+OTHER_WORDS = {
+    **dict.fromkeys(("query", "execute", "ask", "read_sql"), "sql"),
+    **dict.fromkeys(("budget", "remaining", "remaining_budget", "balance"), "left"),
+    **dict.fromkeys(("used", "cost", "total"), "spent"),
+}
+"""What other libraries call things of a session that are here under another name."""
+
+
 @final
 class Session(Displayed, Standing, Writing):
     """Asks questions of one data set, and pays for them from one account. Get one from `Dataset.session`."""
@@ -62,6 +70,14 @@ class Session(Displayed, Standing, Writing):
     def __init__(self, dataset: Dataset, ledger: Ledger, account: Account, *, by: str) -> None:
         self.dataset, self.ledger, self.by = dataset, ledger, by
         self._name, self._terms, self._limit = account.name, account.terms, account.limit  # which are set for good
+
+    if not TYPE_CHECKING:  # type checkers go on finding what is not there
+
+        def __getattr__(self, name: str) -> NoReturn:
+            near = did_you_mean(
+                OTHER_WORDS.get(name, name), [one for one in dir(type(self)) if not one.startswith("_")]
+            )
+            raise AttributeError(f"a session has no {name!r}{'' if name.startswith('_') else '.' + near}")
 
     def sql(
         self,

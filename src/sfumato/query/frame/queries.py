@@ -69,9 +69,11 @@ class Grouped:
     keys: tuple[tuple[str, Expression], ...] = ()
     sets: tuple[tuple[int, ...], ...] | None = None
 
-    def __getattr__(self, name: str) -> NoReturn:
-        hint = "" if name.startswith("_") else OF_GROUPS
-        raise AttributeError(f"groups have no method {name!r}{hint}")
+    if not TYPE_CHECKING:  # type checkers go on finding what is not there
+
+        def __getattr__(self, name: str) -> NoReturn:
+            hint = "" if name.startswith("_") else OF_GROUPS
+            raise AttributeError(f"groups have no method {name!r}{hint}")
 
     def rollup(self) -> Grouped:
         """Adds totals: over the last key, over the last two, … over all of them."""
