@@ -14,12 +14,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.entropy import system
+from sfumato.query.engines.parquet_sizes import unpacked_size
 from sfumato.server.answering import written
 from sfumato.server.calling import Calling
 from sfumato.server.models import DataSetName, Given
 from sfumato.server.openapi import problems
 from sfumato.server.problems import Refused
 from sfumato.server.running import Running
+from sfumato.server.settings import Sizes
 from sfumato.service.people import Person
 from sfumato.service.rights import Action
 
@@ -29,6 +31,8 @@ FileName = Annotated[
 OCTETS = "application/octet-stream"
 MAGIC, LARGEST_FOOTER = b"PAR1", 16 << 20
 UNFINISHED = ".unfinished-"
+SMALL = 64 << 20
+"""Octets that any file may come to."""
 
 
 def router() -> APIRouter:
@@ -51,6 +55,8 @@ def router() -> APIRouter:
 async def upload(call: Calling, request: Request, data_set: DataSetName, file: FileName) -> Response:
     """Takes a CSV or Parquet file for a data set, and says under which source it can be registered."""
     running = call.running
+    if request.headers.get("content-type", "").strip().lower().startswith("multipart/"):
+        raise Refused(415, "Send the file itself as the body, not a form with the file in it.")
 
     def begin(person: Person) -> tuple[BinaryIO, Path, Path]:
         person.need(Action.REGISTER, data_set)
@@ -63,7 +69,7 @@ async def upload(call: Calling, request: Request, data_set: DataSetName, file: F
             async for octets in request.stream():
                 size += len(octets)
                 await running.quick.run(lambda octets=octets: open_file.write(octets))  # type: ignore[misc]
-        await running.quick.run(lambda: _finish(unfinished, target))
+        await running.quick.run(lambda: _finish(unfinished, target, running.settings.sizes))
     finally:
         with suppress(OSError):
             unfinished.unlink()
@@ -89,10 +95,10 @@ def _begun(running: Running, data_set: str, file: str) -> tuple[BinaryIO, Path, 
     raise Refused(503, "The upload cannot be written.")
 
 
-def _finish(unfinished: Path, target: Path) -> None:
+def _finish(unfinished: Path, target: Path, sizes: Sizes) -> None:
     """Looks at the file from outside, and gives it its name; a name that was taken meanwhile stays what it was."""
     if target.suffix == ".parquet":
-        _check_parquet(unfinished)
+        _check_parquet(unfinished, sizes)
     try:
         os.link(unfinished, target)
         return
@@ -103,8 +109,8 @@ def _finish(unfinished: Path, target: Path) -> None:
     raise Refused(status, why)
 
 
-def _check_parquet(file: Path) -> None:
-    """Refuses what is no Parquet file, or has a footer that is larger than any reader should take in."""
+def _check_parquet(file: Path, sizes: Sizes) -> None:
+    """Refuses what is no Parquet file, or says that it holds much more than it has octets for."""
     size = file.stat().st_size
     with file.open("rb") as octets:
         begins = octets.read(4)
@@ -113,3 +119,8 @@ def _check_parquet(file: Path) -> None:
     right = size >= 12 and begins == MAGIC and ends[4:] == MAGIC
     if not right or not 0 < struct.unpack("<I", ends[:4])[0] <= min(LARGEST_FOOTER, size - 12):
         raise Refused(422, "This is no Parquet file, or its footer is too large.")
+    unpacked = unpacked_size(file)
+    if unpacked is None:
+        raise Refused(422, "This is no Parquet file: its footer cannot be read.")
+    if unpacked > min(sizes.unpacked, max(SMALL, sizes.unpacked_times * size)):
+        raise Refused(413, "The file is packed too tightly: it holds much more than its size, or more than is taken.")
