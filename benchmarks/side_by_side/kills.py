@@ -1,0 +1,407 @@
+"""Kills a service under load: its server, one of its workers, PostgreSQL; and holds the book against what was answered.
+
+Used by `tests/faults/test_killed_service.py` (a few kills; at night 501) and by `benchmarks/service.py`. In each round
+an analyst with a share of their own asks from several threads, at once and by jobs, until the share is used up; at a
+random moment something is killed. Whoever asks goes on under the same keys, as a client does.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import sfumato as sf
+from sfumato.entropy import system
+from sfumato.ledger.entry import canonical
+from sfumato.ledger.requests import ask_for_share, decide_on
+from sfumato.release.codec import release_to_plain
+from sfumato.remote.wire import RELEASE
+from sfumato.service.charge_keys import ASKED, JOB, charge_key_of
+from sfumato.service.data_sets import Registration
+from sfumato.service.house import House
+from sfumato.service.people import TOKEN
+from sfumato.service.rights import Grant
+from side_by_side.postgres_server import PostgresServer, running
+
+SERVER, WORKER, POSTGRES = "server", "worker", "postgres"
+KINDS = (SERVER, WORKER, POSTGRES)
+
+PRICE, SHARE = "0.01", "0.12"
+ASKERS, WORKERS = 3, 2
+LATEST = 1.0
+"""Seconds of a round within which something is killed."""
+
+PATIENCE = 120.0
+GOT, REFUSED, LOST = "answered", "refused", "lost"
+BOOK = {
+    "codebook": 1,
+    "title": "Visits",
+    "unit": {"protects": "a person", "id": "person"},
+    "tables": {
+        "visits": {
+            "columns": {"person": {"type": "str"}, "minutes": {"type": "float", "between": [0, 60], "source": "clock"}}
+        }
+    },
+}
+
+
+@final
+@dataclass(frozen=True)
+class Outcome:
+    """What somebody was told under a key: the answer as it was sent, or that there is none."""
+
+    person: str
+    way: str
+    key: str
+    what: str
+    answer: str = ""
+
+    @property
+    def charge_key(self) -> str:
+        """The key that the book has of it."""
+        return charge_key_of(self.way, "visits", self.person, self.key)
+
+
+@final
+@dataclass(frozen=True)
+class Charge:
+    """A charge as the book has it: whose, under which key, how it was settled (or ""), with which answer."""
+
+    number: int
+    account: str
+    key: str
+    settled: str
+    answer: str = ""
+
+
+@final
+@dataclass
+class Found:
+    """What came of kills: how many of each kind, what the book has, how long restarts took, and what is wrong."""
+
+    kills: Counter[str] = field(default_factory=Counter)
+    charges: list[Charge] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+    restarts: dict[str, list[float]] = field(default_factory=dict)
+    over_limit: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        told, settled = Counter(one.what for one in self.outcomes), Counter(one.settled for one in self.charges)
+        slow = ", ".join(
+            f"{kind} {sorted(times)[len(times) // 2]:.2f} s (longest {max(times):.2f})"
+            for kind, times in self.restarts.items()
+            if times
+        )
+        return (
+            f"kills {dict(self.kills)}; {len(self.charges)} charges: {settled['released']} with an answer, "
+            f"{settled['failed']} noted as failed, {settled['']} broken off; told: {dict(told)}; "
+            f"over the limit {self.over_limit}; wrong {len(self.wrong)}; there again after: {slow}"
+        )
+
+
+@final
+class Service:
+    """A service that runs on a PostgreSQL ledger, and can be killed."""
+
+    def __init__(self, folder: Path, postgres: PostgresServer) -> None:
+        self.folder, self.postgres = folder, postgres
+        self.address = postgres.url()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port: int = free.getsockname()[1]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Starts it with several workers, and waits until it is ready."""
+        said = {
+            "SFUMATO_LEDGER": self.address,
+            "SFUMATO_DATA_FOLDERS": json.dumps([str(self.folder)]),
+            "SFUMATO_JOB_LEASE": "2",
+            "SFUMATO_REQUESTS_PER_MINUTE": "1000000",
+        }
+        command = [sys.executable, "-m", "sfumato", "serve", "--workers", str(WORKERS), "--port", str(self.port)]
+        self._process = subprocess.Popen(
+            command,
+            env=os.environ | said,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self.ready()
+
+    def ready(self) -> None:
+        """Waits until it says that book and records can be read."""
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            with suppress(OSError, http.client.HTTPException):
+                connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+                try:
+                    connection.request("GET", "/readyz")
+                    if connection.getresponse().status == 200:
+                        return
+                finally:
+                    connection.close()
+            time.sleep(0.01)
+        raise RuntimeError("the service does not come back")
+
+    def kill(self, kind: str, number: int) -> float:
+        """Kills one part of it, and starts that again; the seconds until the service is ready."""
+        process = self._process
+        if process is None:
+            raise RuntimeError("the service does not run")
+        if kind == WORKER:
+            workers = self.workers()
+            os.kill(workers[number % len(workers)], signal.SIGKILL)
+            begun = time.monotonic()
+        elif kind == POSTGRES:
+            self.postgres.crash(first_alone=bool(number % 2))
+            self.postgres.come_back()
+            begun = time.monotonic()
+        else:
+            self.stop()
+            begun = time.monotonic()
+            self.start()
+        self.ready()
+        return time.monotonic() - begun
+
+    def workers(self) -> list[int]:
+        """The processes of its workers; waits until all are there."""
+        process, until = self._process, time.monotonic() + PATIENCE
+        while process is not None and time.monotonic() < until:
+            listed = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            found = [int(one) for one in listed if _is_worker(one)]
+            if len(found) == WORKERS:
+                return found
+            time.sleep(0.02)
+        raise RuntimeError("the service has lost its workers")
+
+    def stop(self) -> None:
+        """Kills all of its processes."""
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+
+def _is_worker(process: str) -> bool:
+    try:
+        command = Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return False
+    return b"spawn_main" in command
+
+
+@final
+class Asker:
+    """Asks one new question after another from the share of one analyst, each until it is settled."""
+
+    def __init__(self, service: Service, person: str, token: str, name: str, *, by_jobs: bool) -> None:
+        self._service, self._person, self._token, self._name = service, person, token, name
+        self._way = JOB if by_jobs else ASKED
+        self.outcomes: list[Outcome] = []
+        self.fault = ""
+
+    def run(self) -> None:
+        """Asks until the share is used up."""
+        number, what = 0, ""
+        try:
+            while what != REFUSED:
+                number += 1
+                key = f"{self._name}-{number}"
+                what, answer = self._settled(key, number)
+                self.outcomes.append(Outcome(self._person, self._way, key, what, answer))
+        except Exception as fault:  # it runs in a thread: whoever waits for it is told
+            self.fault = f"{self._name}: {type(fault).__name__} {fault}"
+
+    def _settled(self, key: str, number: int) -> tuple[str, str]:
+        text = f"SELECT COUNT(*) AS n FROM visits WHERE minutes < {number}.{abs(hash(key)) % 10**8:08d}"
+        said = {"sql": text, "epsilon": PRICE, "max_rows": 2}
+        headers = {"idempotency-key": key, "content-type": "application/json", "accept": RELEASE}
+        if self._way == JOB:
+            headers["prefer"] = "respond-async"
+        status, body = self._sent("POST", "/ask", json.dumps(said).encode(), headers)
+        if status == 202:
+            return self._job(json.loads(body)["id"])
+        return _read(status, body)
+
+    def _job(self, job: str) -> tuple[str, str]:
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            status, body = self._sent("GET", f"/jobs/{job}", None, {})
+            said = json.loads(body)
+            if status == 200 and said["over"]:
+                if said["number"] is not None:
+                    return _read(*self._sent("GET", f"/answers/{said['number']}", None, {"accept": RELEASE}))
+                return (REFUSED if said["fault"] == "LimitReached" else LOST), ""
+            time.sleep(0.05)
+        raise RuntimeError("a job does not end")
+
+    def _sent(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
+        """Sends a request until it is answered: what is down comes back, and the key makes that safe."""
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            with suppress(OSError, http.client.HTTPException):
+                connection = http.client.HTTPConnection("127.0.0.1", self._service.port, timeout=90)
+                try:
+                    place = f"/api/data-sets/visits{path}"
+                    connection.request(method, place, body, headers | {"authorization": f"Bearer {self._token}"})
+                    answer = connection.getresponse()
+                    octets = answer.read()
+                    if answer.status not in (429, 503, 504):
+                        return answer.status, octets
+                finally:
+                    connection.close()
+            time.sleep(0.02)
+        raise RuntimeError("nobody answers")
+
+
+def _read(status: int, body: bytes) -> tuple[str, str]:
+    if status == 200:
+        return GOT, body.decode()
+    problem = json.loads(body)
+    match problem.get("error"):
+        case "LimitReached":
+            return REFUSED, ""
+        case "PermitUsed" | "NotKept" | "RunFailed":
+            return LOST, ""
+    raise RuntimeError(f"{status} {problem.get('type')}")
+
+
+def prepared(address: str, folder: Path, rounds: int) -> list[str]:
+    """Registers data with a limit that is given out to the last, a share for each round; gives the tokens."""
+    columns = {
+        "person": [f"p{number // 2}" for number in range(400)],
+        "minutes": [float(number % 60) for number in range(400)],
+    }
+    pq.write_table(pa.table(columns), folder / "visits.parquet")
+    house = House.open(address, address, folders=(folder,))
+    limit = sf.Pure(SHARE).times(rounds)
+    source = str(folder / "visits.parquet")
+    house.data_sets.register(Registration("visits", source, sf.Codebook.read(BOOK), limit), by="cora")
+    tokens = []
+    for number in range(rounds):
+        name = f"a{number}"
+        house.people.add(name, [Grant("analyst")])
+        tokens.append(house.people.issue(TOKEN, name).text)
+        asked = ask_for_share(house.ledger, "visits", name, sf.Pure(SHARE), purpose="a round", by=name)
+        decide_on(house.ledger, asked, grants=True, reason="a round", by="olga")
+    house.close()
+    return tokens
+
+
+def one_round(service: Service, found: Found, number: int, token: str, kind: str) -> None:
+    """Asks until a share is used up, and kills something in the meantime."""
+    person = f"a{number}"
+    askers = [
+        Asker(service, person, token, f"r{number}a{asker}", by_jobs=asker == ASKERS - 1) for asker in range(ASKERS)
+    ]
+    threads = [threading.Thread(target=asker.run) for asker in askers]
+    for thread in threads:
+        thread.start()
+    time.sleep(int.from_bytes(system().octets(2), "big") / 65_536 * LATEST)
+    found.restarts.setdefault(kind, []).append(service.kill(kind, number))
+    found.kills[kind] += 1
+    for thread in threads:
+        thread.join()
+    for asker in askers:
+        found.outcomes += asker.outcomes
+        found.wrong += [asker.fault] if asker.fault else []
+
+
+def charges_in(house: House) -> list[Charge]:
+    """All charges of the book, each with how it was settled."""
+    settled = {entry.body["charge"]: entry.kind for entry in house.ledger.entries(kinds=("released", "failed"))}
+    made = []
+    for entry in house.ledger.entries(kinds=("charged",)):
+        release = house.shelf.release(entry.number)
+        answer = "" if release is None else canonical(release_to_plain(release))
+        kind = str(settled.get(entry.number, ""))
+        made.append(Charge(entry.number, entry.account, str(entry.body.get("key")), kind, answer))
+    return made
+
+
+def wrong_with(charges: list[Charge], outcomes: list[Outcome]) -> list[str]:
+    """Says where what was told is not what the book has."""
+    by_key: dict[str, Charge] = {}
+    wrong = []
+    for charge in charges:
+        if charge.key in by_key:
+            wrong.append(f"charge {charge.number} is a second one for its key")
+        by_key[charge.key] = charge
+    for one in outcomes:
+        found = by_key.pop(one.charge_key, None)
+        if one.what == REFUSED and found is not None:
+            wrong.append(f"{one.key} was refused, and is charged")
+        elif one.what != REFUSED and found is None:
+            wrong.append(f"{one.key} was {one.what}, and is not charged")
+        elif one.what == GOT and found is not None and canonical(json.loads(one.answer)) != found.answer:
+            wrong.append(f"{one.key} was answered with what the book does not have")
+        if found is not None and found.account != f"visits/{one.person}":
+            wrong.append(f"{one.key} is charged to {found.account}")
+    return wrong + [f"charge {left.number} is one that nobody asked for" for left in by_key.values()]
+
+
+def check(house: House, found: Found, rounds: int) -> None:
+    """Holds the book against all that was told, and its sums against its charges."""
+    found.charges = charges_in(house)
+    found.wrong += wrong_with(found.charges, found.outcomes)
+    found.wrong += [str(fault) for fault in house.ledger.verify().faults]
+    counts = Counter(charge.account for charge in found.charges)
+    for number in range(rounds):
+        name = f"visits/a{number}"
+        account = house.ledger[name]
+        found.over_limit += not account.spent.within(account.limit)
+        if account.spent != sf.Pure(PRICE).times(counts[name]):
+            found.wrong.append(f"{name} has spent {account.spent} with {counts[name]} charges")
+        if account.spent != account.limit:
+            found.wrong.append(f"{name} has spent {account.spent} of {account.limit}, and the rest was refused")
+    whole = house.ledger["visits"]  # all of it is held for shares: what they spend is within what they hold
+    found.over_limit += not sf.Pure(PRICE).times(len(found.charges)).within(whole.limit)
+    if whole.held != whole.limit or whole.spent != whole.spent.nothing():
+        found.wrong.append(f"visits holds {whole.held} of {whole.limit} for shares, and has spent {whole.spent}")
+
+
+@contextmanager
+def service_on(postgres: PostgresServer, folder: Path, rounds: int) -> Iterator[tuple[Service, list[str]]]:
+    """Serves data with a share for each round."""
+    tokens, service = prepared(postgres.url(), folder, rounds), Service(folder, postgres)
+    service.start()
+    try:
+        yield service, tokens
+    finally:
+        service.stop()
+
+
+def killed(rounds: int, tell: Callable[[Any], object] = lambda _: None) -> Found | None:
+    """Kills each part in turn, so many times in all; None where there is no PostgreSQL."""
+    found = Found()
+    with running() as postgres, tempfile.TemporaryDirectory() as folder:
+        if postgres is None:
+            return None
+        with service_on(postgres, Path(folder), rounds) as (service, tokens):
+            for number, token in enumerate(tokens):
+                one_round(service, found, number, token, KINDS[number % len(KINDS)])
+                if number % 20 == 19:
+                    tell(found)
+        house = House.open(postgres.url(), postgres.url())
+        check(house, found, rounds)
+        house.close()
+    return found
