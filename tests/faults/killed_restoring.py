@@ -1,5 +1,7 @@
-"""Brings a backup in, and is killed by SIGKILL at a point. Run as a program: ``killed_restoring.py BACKUP BOOK RECORDS``
-with the deadly points as further words; a warm process forks for each. Prints a line of JSON for each kill.
+"""Brings a backup in, and is killed by SIGKILL at a point.
+
+Run as a program, ``killed_restoring.py BACKUP FOLDER POINT POINT …``: a warm process forks for each of the points, with
+a folder of its own. Prints a line of JSON for each kill.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A restore that is killed in the middle: the service is as empty as before, or whole, or does not start; never a mix."""
+"""A restore that is killed in the middle: the service is as empty as before, or whole, or does not start: no mix."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ SALT_BYTES = 16
 
 
 def kept_text(release: Release, salt: bytes) -> str | None:
-    """The text of a release and its salt; None where its value has no stored form (something that goes on answering)."""
+    """The text of a release and its salt; None where its value has no stored form (it goes on answering)."""
     try:
         said = {"format": FORMAT, "version": VERSION, "salt": salt.hex(), "release": release_to_plain(release)}
         text = canonical(said)

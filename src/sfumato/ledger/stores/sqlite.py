@@ -267,9 +267,8 @@ def _set_up(path: Path, *, writing: bool) -> sqlite3.Connection:
         (counted,), (last,) = connection.execute(ENDS).fetchall()
         if counted != last:
             raise LedgerDamaged(f"its file says that it has {counted} entries, and the last one in it is {last}")
-        if writing:
-            if not log_ahead(connection, patience=PATIENCE_SECONDS):
-                raise LedgerUnavailable("its file system cannot keep a write-ahead log; use a local disk")
+        if writing and not log_ahead(connection, patience=PATIENCE_SECONDS):
+            raise LedgerUnavailable("its file system cannot keep a write-ahead log; use a local disk")
     except BaseException:
         connection.close()
         raise
