@@ -17,7 +17,7 @@
 # make bench-synth       synthetic tables, side by side with their peers, and many rows next to plain SQL (hours at first)
 # make adult             the Adult census data, which one test of `make test-all` trains on, in .peers/adult/
 # make bench-local       local protocols, side by side with their peers
-# make bench-service     the service over real sockets, with a PostgreSQL ledger (some minutes)
+# make bench-service     the service over real sockets, with a PostgreSQL ledger, and under kills (an hour)
 # make audit             every pinned version beside the known vulnerabilities (asks PyPI, so it is no part of `make test`)
 # make bench-audit       audits, attacks, and the tests against broken copies (some minutes)
 
@@ -110,7 +110,7 @@ bench-fixtures: .venv/installed-dev
 	$(BIN)/python benchmarks/fixtures.py
 
 bench-service: .venv/installed-dev debian-packages
-	$(BIN)/python benchmarks/service.py
+	$(BIN)/python benchmarks/service.py --kills 501
 
 bench-audit: .venv/installed-dev
 	$(BIN)/python benchmarks/audit.py

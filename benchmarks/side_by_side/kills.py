@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -390,7 +390,9 @@ def service_on(postgres: PostgresServer, folder: Path, rounds: int) -> Iterator[
         service.stop()
 
 
-def killed(rounds: int, tell: Callable[[Any], object] = lambda _: None) -> Found | None:
+def killed(
+    rounds: int, tell: Callable[[Any], object] = lambda _: None, *, kinds: Sequence[str] = KINDS
+) -> Found | None:
     """Kills each part in turn, so many times in all; None where there is no PostgreSQL."""
     found = Found()
     with running() as postgres, tempfile.TemporaryDirectory() as folder:
@@ -398,7 +400,7 @@ def killed(rounds: int, tell: Callable[[Any], object] = lambda _: None) -> Found
             return None
         with service_on(postgres, Path(folder), rounds) as (service, tokens):
             for number, token in enumerate(tokens):
-                one_round(service, found, number, token, KINDS[number % len(KINDS)])
+                one_round(service, found, number, token, kinds[number % len(kinds)])
                 if number % 20 == 19:
                     tell(found)
         house = House.open(postgres.url(), postgres.url())
