@@ -144,6 +144,7 @@ NAMED_BESIDE: dict[tuple[str, str], str] = {
     ("service/places.py", "postgres"): "the addresses of servers that data may come from",
     ("service/settings.py", "postgres"): "the address of a ledger",
     ("cli/query.py", "postgres"): "the address of a ledger",
+    ("cli/doctor.py", "spark"): "what Java is for",
     ("query/engines/inputs/frames.py", "polars"): "frames of Polars, which any engine may be given",
     ("query/nodes/keysets.py", "polars"): "lists of keys in frames of Polars",
     ("query/frame/table.py", "polars"): "what a table has no method for",
