@@ -127,7 +127,7 @@ bench-first-minutes: .venv/installed-dev
 	$(BIN)/python benchmarks/first_minutes.py
 
 bench-service: .venv/installed-dev debian-packages
-	$(BIN)/python benchmarks/service.py --kills 501
+	$(BIN)/python benchmarks/service.py --kills 504
 
 bench-audit: .venv/installed-dev
 	$(BIN)/python benchmarks/audit.py

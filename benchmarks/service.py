@@ -2,7 +2,7 @@
 
     python benchmarks/service.py                 # a few minutes; the machine should be idle
     python benchmarks/service.py --seconds 3     # a rough look
-    python benchmarks/service.py --kills 501     # kills server, workers and PostgreSQL as well (half an hour more)
+    python benchmarks/service.py --kills 504     # kills server, workers and PostgreSQL as well (half an hour more)
 
 Two workers serve; whoever asks runs on the same machine. The last line has the numbers; ``?`` is what was not measured
 (kills, where none were asked for) or is measured elsewhere (the PostgreSQL port by its own benchmark).

@@ -1,6 +1,6 @@
 """Kills a service under load: its server, one of its workers, PostgreSQL; and holds the book against what was answered.
 
-Used by `tests/faults/test_killed_service.py` (a few kills; at night 501) and by `benchmarks/service.py`. In each round
+Used by `tests/faults/test_killed_service.py` (a few kills; at night 504) and by `benchmarks/service.py`. In each round
 an analyst with a share of their own asks from several threads, at once and by jobs, until the share is used up; at a
 random moment something is killed. Whoever asks goes on under the same keys, as a client does.
 """
@@ -40,13 +40,13 @@ from sfumato.service.people import TOKEN
 from sfumato.service.rights import Grant
 from side_by_side.postgres_server import PostgresServer, running
 
-SERVER, WORKER, POSTGRES = "server", "worker", "postgres"
-KINDS = (SERVER, WORKER, POSTGRES)
+SERVER, WORKER, POSTGRES, BOTH = "server", "worker", "postgres", "worker and postgres"
+KINDS = (SERVER, WORKER, POSTGRES, BOTH)
 
 PRICE, SHARE = "0.01", "0.12"
 ASKERS, WORKERS = 3, 2
-LATEST = 1.0
-"""Seconds of a round within which something is killed."""
+LATEST, LONGEST_DOWN = 1.0, 4.0
+"""Seconds of a round within which something is killed, and that PostgreSQL stays down where a worker is killed too."""
 
 PATIENCE = 120.0
 GOT, REFUSED, LOST = "answered", "refused", "lost"
@@ -167,18 +167,21 @@ class Service:
         process = self._process
         if process is None:
             raise RuntimeError("the service does not run")
-        if kind == WORKER:
-            workers = self.workers()
-            os.kill(workers[number % len(workers)], signal.SIGKILL)
-            begun = time.monotonic()
-        elif kind == POSTGRES:
-            self.postgres.crash(first_alone=bool(number % 2))
-            self.postgres.come_back()
-            begun = time.monotonic()
-        else:
+        if kind == SERVER:
             self.stop()
             begun = time.monotonic()
             self.start()
+            return time.monotonic() - begun
+        if kind in (POSTGRES, BOTH):
+            self.postgres.crash(first_alone=number % 8 < 4)
+        if kind in (WORKER, BOTH):
+            workers = self.workers()
+            os.kill(workers[number % 8 < 4], signal.SIGKILL)
+        if kind == BOTH:  # the new worker may find that there is no database
+            time.sleep(moment() * LONGEST_DOWN)
+        if kind in (POSTGRES, BOTH):
+            self.postgres.come_back()
+        begun = time.monotonic()
         self.ready()
         return time.monotonic() - begun
 
@@ -199,6 +202,11 @@ class Service:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
+
+
+def moment() -> float:
+    """A random number from 0 to 1."""
+    return int.from_bytes(system().octets(2), "big") / 65_536
 
 
 def _is_worker(process: str) -> bool:
@@ -316,7 +324,7 @@ def one_round(service: Service, found: Found, number: int, token: str, kind: str
     threads = [threading.Thread(target=asker.run) for asker in askers]
     for thread in threads:
         thread.start()
-    time.sleep(int.from_bytes(system().octets(2), "big") / 65_536 * LATEST)
+    time.sleep(moment() * LATEST)
     found.restarts.setdefault(kind, []).append(service.kill(kind, number))
     found.kills[kind] += 1
     for thread in threads:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import BadArgument, MissingExtra
+from sfumato.errors import BadArgument, LedgerUnavailable, MissingExtra, ServiceUnavailable
 from sfumato.server.settings import ServerSettings
 from sfumato.service.house import House
 from sfumato.service.settings import Settings
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 SAID = "SFUMATO_SERVE"
 """The variable of the environment by which workers are told what the command line said. It holds no secrets."""
 
-GRACE_SECONDS = 30
+GRACE_SECONDS, PATIENCE_SECONDS = 30, 60
+HEALTHY_SECONDS = 30
+"""How long a worker may say nothing before it counts as hung, and is killed. One that begins says nothing until it has
+loaded the program: on a busy machine that takes longer than the five seconds of the web server, again and again."""
+
 FACTORY = "sfumato.server.starting:worker_app"
 MOST_WAITING = 1_024
 
@@ -50,8 +55,24 @@ def worker_app() -> FastAPI:
     over = {name: _typed(name, value) for name, value in said["server"].items()}
     settings = settings_of(said["file"], said["service"])
     return make_app(
-        House.of(settings), ServerSettings.of(settings, **over), log=None if said.get("silent") else sys.stderr
+        opened(settings), ServerSettings.of(settings, **over), log=None if said.get("silent") else sys.stderr
     )
+
+
+def opened(settings: Settings, *, patience: float = PATIENCE_SECONDS, pause: float = 0.25) -> House:
+    """Opens the house of a worker; waits, where ledger or records cannot be reached yet.
+
+    A worker is started in place of one that died, perhaps while the database starts again too: to die of that, and be
+    started once more, takes seconds each time.
+    """
+    until = time.monotonic() + patience
+    while True:
+        try:
+            return House.of(settings)
+        except (LedgerUnavailable, ServiceUnavailable):
+            if time.monotonic() > until:
+                raise
+        time.sleep(pause)
 
 
 def _typed(name: str, value: Any) -> Any:
@@ -83,6 +104,7 @@ def config(app: FastAPI | str, settings: ServerSettings, *, workers: int = 1) ->
         proxy_headers=False,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_worker_healthcheck=HEALTHY_SECONDS,
         backlog=MOST_WAITING,
         ws="none",
         ssl_certfile=None if settings.certificate is None else str(settings.certificate),

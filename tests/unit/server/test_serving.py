@@ -17,9 +17,11 @@ import pytest
 from typer.testing import CliRunner
 
 from sfumato.cli.main import app
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, LedgerUnavailable, ServiceUnavailable
 from sfumato.remote.connection import Connection
 from sfumato.server.settings import ServerSettings
+from sfumato.server.starting import opened
+from sfumato.service.house import House
 from sfumato.service.settings import Settings
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
@@ -128,3 +130,22 @@ def test_the_command_starts_says_its_link_once_and_ends_when_told(tmp_path: Path
 
 def test_a_connection_says_when_nobody_is_there() -> None:
     assert repr(Connection("http://127.0.0.1:9", "token")) == "Connection('http://127.0.0.1:9')"
+
+
+def test_a_worker_waits_for_a_database_that_starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To die of it, and be started once more, would take seconds each time."""
+    house = House.open("memory:", "memory:")
+    outcomes: list[object] = [LedgerUnavailable("it starts"), ServiceUnavailable("it starts"), house]
+
+    def of(_: Settings) -> House:
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, House):
+            return outcome
+        raise outcome  # type: ignore[misc]
+
+    monkeypatch.setattr(House, "of", staticmethod(of))
+    assert opened(Settings(), pause=0) is house
+    outcomes[:] = [LedgerUnavailable("it is gone for good")]
+    with pytest.raises(LedgerUnavailable):
+        opened(Settings(), patience=-1, pause=0)
+    house.close()
