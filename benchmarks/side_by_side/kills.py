@@ -49,6 +49,9 @@ LATEST, LONGEST_DOWN = 1.0, 4.0
 """Seconds of a round within which something is killed, and that PostgreSQL stays down where a worker is killed too."""
 
 PATIENCE = 120.0
+UNCOMPILED = "PYTHONDONTWRITEBYTECODE"
+"""A setting with which every start would compile the whole program anew: no service runs so."""
+
 GOT, REFUSED, LOST = "answered", "refused", "lost"
 BOOK = {
     "codebook": 1,
@@ -140,7 +143,7 @@ class Service:
         command = [sys.executable, "-m", "sfumato", "serve", "--workers", str(WORKERS), "--port", str(self.port)]
         self._process = subprocess.Popen(
             command,
-            env=os.environ | said,
+            env={name: value for name, value in os.environ.items() if name != UNCOMPILED} | said,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,

@@ -6,17 +6,19 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 from sfumato.errors import BadArgument, LedgerUnavailable, MissingExtra, ServiceUnavailable
 from sfumato.server.settings import ServerSettings
-from sfumato.service.house import House
 from sfumato.service.settings import Settings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
     from uvicorn import Config
+
+    from sfumato.service.house import House
 
 SAID = "SFUMATO_SERVE"
 """The variable of the environment by which workers are told what the command line said. It holds no secrets."""
@@ -37,14 +39,30 @@ def serve(app: FastAPI, settings: ServerSettings) -> None:
     Server(config(app, settings)).run()
 
 
-def serve_with_workers(settings: ServerSettings, workers: int, said: dict[str, Any]) -> None:
-    """Serves with several processes, which share nothing but ledger and records; one that dies is replaced."""
+def serve_with_workers(
+    settings: ServerSettings, workers: int, said: dict[str, Any], beside: Callable[[], object] = lambda: None
+) -> None:
+    """Serves with several processes, which share nothing but ledger and records; one that dies is replaced.
+
+    What is to be done ``beside`` is done while the workers load what they need; if it fails, nothing is served.
+    """
     from uvicorn.supervisors import Multiprocess
+
+    @final
+    class Workers(Multiprocess):
+        def init_processes(self) -> None:
+            super().init_processes()
+            try:
+                beside()
+            except BaseException:
+                for process in self.processes:
+                    process.kill()
+                raise
 
     os.environ[SAID] = json.dumps(said)
     made = config(FACTORY, settings, workers=workers)
     socket = made.bind_socket()
-    Multiprocess(made, [socket]).run()
+    Workers(made, [socket]).run()
 
 
 def worker_app() -> FastAPI:
@@ -65,6 +83,8 @@ def opened(settings: Settings, *, patience: float = PATIENCE_SECONDS, pause: flo
     A worker is started in place of one that died, perhaps while the database starts again too: to die of that, and be
     started once more, takes seconds each time.
     """
+    from sfumato.service.house import House
+
     until = time.monotonic() + patience
     while True:
         try:
