@@ -16,6 +16,7 @@ HOW_TO = [
     "register",
     "adaptive",
     "releases",
+    "templates",
     "algorithms",
     "models",
     "training",

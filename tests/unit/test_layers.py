@@ -45,6 +45,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("train",),
     ("synth",),
     ("session",),
+    ("templates",),
     ("remote",),
     ("audit",),
     ("attacks",),
@@ -96,7 +97,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "rich": frozenset({"release", "demo", "cli"}),
     "typer": frozenset({"cli"}),
     "pandas": frozenset({"release"}),
-    "polars": frozenset({"release", "query", "synth"}),
+    "polars": frozenset({"release", "query", "synth", "templates"}),
     "google": frozenset({"query"}),  # protobuf, in which plans of Spark Connect are
     "pyspark": frozenset({"query"}),
     "duckdb": frozenset({"query", "local"}),  # local: the collector of reports, when it is asked for
