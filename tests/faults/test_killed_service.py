@@ -12,7 +12,8 @@ from dataclasses import replace
 import pytest
 
 from sfumato.service.charge_keys import ASKED
-from side_by_side.kills import BOTH, GOT, KINDS, LOST, REFUSED, Charge, Found, Outcome, killed, wrong_with
+from side_by_side.kills import BOTH, KINDS, killed
+from side_by_side.told import GOT, LOST, REFUSED, Charge, Found, Outcome, wrong_with
 
 
 def check(found: Found | None, kills: int) -> None:
