@@ -23,6 +23,7 @@ def unpacked_size(file: Path) -> int | None:
             groups = [said.row_group(number) for number in range(said.num_row_groups)]
             parts = [group.column(number) for group in groups for number in range(group.num_columns)]
             counted = sum(max(part.total_uncompressed_size, WIDTH * part.num_values, 0) for part in parts)
-            return max(counted, WIDTH * said.num_rows)
+            size: int = max(counted, WIDTH * said.num_rows)
+            return size
     except (ArrowException, OSError, ValueError):
         return None
