@@ -59,38 +59,40 @@ def counted(session: RemoteSession, question: str, epsilon: Epsilon) -> float:
 
 
 # Differencing. Each attack says how sure it is that the target is in the data: more than one half means yes.
-# ``turn`` stands in every question, so that no two trials ask the same and share one answer.
+# ``turn`` stands in every question (with leading zeros: 61.5 is 61.50), so that no two trials share one answer.
 
 
 def alone(session: RemoteSession, epsilon: Epsilon, turn: int) -> float:
     """Asks about a predicate that only the target fits."""
-    return counted(session, f"SELECT COUNT(*) AS n FROM visits WHERE minutes = {ODD} AND minutes < 100.{turn}", epsilon)
+    return counted(
+        session, f"SELECT COUNT(*) AS n FROM visits WHERE minutes = {ODD} AND minutes < 100.{turn:06d}", epsilon
+    )
 
 
 def with_and_without(session: RemoteSession, epsilon: Epsilon, turn: int) -> float:
     """Asks about everybody, and about everybody but the target."""
-    everybody = counted(session, f"SELECT COUNT(*) AS n FROM visits WHERE minutes < 61.{turn}", epsilon / 2)
-    others = f"SELECT COUNT(*) AS n FROM visits WHERE minutes < 61.{turn} AND NOT minutes = {ODD}"
+    everybody = counted(session, f"SELECT COUNT(*) AS n FROM visits WHERE minutes < 61.{turn:06d}", epsilon / 2)
+    others = f"SELECT COUNT(*) AS n FROM visits WHERE minutes < 61.{turn:06d} AND NOT minutes = {ODD}"
     return everybody - counted(session, others, epsilon / 2)
 
 
 def tracker(session: RemoteSession, epsilon: Epsilon, turn: int) -> float:
     """Never asks about few people: pads the target with a tracker and its opposite, and takes everybody away."""
     count, third = "SELECT COUNT(*) AS n FROM visits WHERE", epsilon / 3
-    padded = counted(session, f"{count} minutes = {ODD} OR minutes < 30.{turn}", third)
-    opposite = counted(session, f"{count} minutes = {ODD} OR NOT minutes < 30.{turn}", third)
-    return padded + opposite - counted(session, f"{count} minutes < 62.{turn}", third)
+    padded = counted(session, f"{count} minutes = {ODD} OR minutes < 30.{turn:06d}", third)
+    opposite = counted(session, f"{count} minutes = {ODD} OR NOT minutes < 30.{turn:06d}", third)
+    return padded + opposite - counted(session, f"{count} minutes < 62.{turn:06d}", third)
 
 
 def by_cases(session: RemoteSession, epsilon: Epsilon, turn: int) -> float:
     """Hides the predicate in the value: all rows are counted, and only the target's says anything."""
-    value = f"CASE WHEN minutes = {ODD} THEN 1 WHEN minutes < 100.{turn} THEN 0 ELSE 0 END"
+    value = f"CASE WHEN minutes = {ODD} THEN 1 WHEN minutes < 100.{turn:06d} THEN 0 ELSE 0 END"
     return float(session.sql(f"SELECT SUM({value}) AS s FROM visits", epsilon=str(epsilon), max_rows=1).value.only())
 
 
 def largest_of_patients(session: RemoteSession, epsilon: Epsilon, turn: int) -> float:
     """Differences a real table by its largest mass, and by how many of the largest are malignant."""
-    large = f"SELECT COUNT(*) AS n FROM patients WHERE radius > 20.{turn}"
+    large = f"SELECT COUNT(*) AS n FROM patients WHERE radius > 20.{turn:06d}"
     rest = f"{large} AND radius < 28.1"
     return counted(session, large, epsilon / 2) - counted(session, rest, epsilon / 2)
 
@@ -143,7 +145,7 @@ def test_means_with_and_without_somebody_do_not_give_their_value_away(target: Ta
         for _ in range(rounds):
             turn, data_set = next(target.numbers), name_of("visits", WITH)
             with target.session(target.analyst((data_set, 1)), data_set) as session:
-                mean = f"SELECT AVG(minutes) AS m FROM visits WHERE minutes < 61.{turn}"
+                mean = f"SELECT AVG(minutes) AS m FROM visits WHERE minutes < 61.{turn:06d}"
                 means = [
                     session.sql(question, epsilon="0.5", max_rows=1).value.only()
                     for question in (mean, f"{mean} AND NOT minutes = {ODD}")
@@ -181,7 +183,7 @@ def averaged(target: Target, repeats: int) -> tuple[int, int]:
     with target.session(name, data_set) as session:
 
         def ask(number: int) -> float:
-            question = SPELLED[number % len(SPELLED)].format(f"59.{turn}")
+            question = SPELLED[number % len(SPELLED)].format(f"59.{turn:06d}")
             key = f"{name}-{number}" if number % 3 else None
             return float(session.sql(question, epsilon="0.25", max_rows=1, key=key).value.only())
 
@@ -273,7 +275,7 @@ def colluded(target: Target, epsilon: Fraction) -> tuple[Fraction, int, int]:
     while len(refused) < len(names) and number < 60:
         for name in names:
             number += 1
-            question = f"SELECT COUNT(*) AS n FROM visits WHERE minutes < 60.{number}"
+            question = f"SELECT COUNT(*) AS n FROM visits WHERE minutes < 60.{number:03d}"
             with target.session(name, data_set) as session:
                 try:
                     release = session.sql(question, epsilon=str(price), max_rows=1)
@@ -307,7 +309,7 @@ def test_analysts_who_ask_the_same_have_the_same_answer(target: Target) -> None:
     for _ in range(3):
         name = target.analyst((data_set, 1))
         with target.session(name, data_set) as session:
-            release = session.sql(SPELLED[0].format(f"57.{turn}"), epsilon="0.3", max_rows=1)
+            release = session.sql(SPELLED[0].format(f"57.{turn:06d}"), epsilon="0.3", max_rows=1)
         found.append((release.receipt, release.value.only()))
         assert target.spent(f"{data_set}/{name}") == sf.Pure("0.3")
     assert len(set(found)) == 1

@@ -173,7 +173,7 @@ def test_that_something_was_asked_before_tells_nothing_of_data(target: Target) -
     for there in (WITH, WITHOUT):
         data_set = name_of("visits", there)
         ada, ben, eve = target.analyst((data_set, 1)), target.analyst((data_set, 1)), target.analyst()
-        question = f"SELECT COUNT(*) AS n FROM visits WHERE {ONE} AND minutes < 3000.{next(target.numbers)}"
+        question = f"SELECT COUNT(*) AS n FROM visits WHERE {ONE} AND minutes < 3000.{next(target.numbers):06d}"
         known = []
         for before in (True, False):
             for name in (ada, ben, eve):
@@ -192,7 +192,7 @@ def test_that_something_was_asked_before_tells_nothing_of_data(target: Target) -
 def test_a_key_of_somebody_else_opens_nothing(target: Target) -> None:
     data_set, key = name_of("visits", WITH), f"monday-{next(target.numbers)}"
     ada, ben = target.analyst((data_set, 1)), target.analyst((data_set, 1))
-    question = f"SELECT COUNT(*) AS n FROM visits WHERE minutes < 41.{next(target.numbers)}"
+    question = f"SELECT COUNT(*) AS n FROM visits WHERE minutes < 41.{next(target.numbers):06d}"
     first = asked(target, ada, WITH, question, idempotency_key=key)
     other = asked(target, ben, WITH, "SELECT COUNT(*) AS n FROM visits WHERE minutes < 3.25", idempotency_key=key)
     assert (first.status, other.status) == (200, 200)
@@ -213,7 +213,7 @@ def test_a_key_of_somebody_else_opens_nothing(target: Target) -> None:
 def test_tags_confirm_no_guess_to_whoever_may_not_look(target: Target) -> None:
     data_set = name_of("visits", WITH)
     ada, ben = target.analyst((data_set, 1)), target.analyst((data_set, 1))
-    question = f"SELECT COUNT(*) AS n FROM visits WHERE minutes < 43.{next(target.numbers)}"
+    question = f"SELECT COUNT(*) AS n FROM visits WHERE minutes < 43.{next(target.numbers):06d}"
     number = asked(target, ada, WITH, question).getheader("x-sfumato-answer")
     place = f"/api/data-sets/{data_set}/answers/{number}"
     seen = target.sent(ada, "GET", place)
@@ -257,7 +257,7 @@ def watched(target: Target, *, ended: bool, cancelled: bool, key: str) -> list[A
     """What somebody sees of a job of theirs before its time class ends: while it runs, or once it has ended."""
     data_set = name_of("visits", WITH)
     name = target.analyst((data_set, 1))
-    question = f"SELECT COUNT(*) AS n FROM visits WHERE minutes < 44.{next(target.numbers)}"
+    question = f"SELECT COUNT(*) AS n FROM visits WHERE minutes < 44.{next(target.numbers):06d}"
     job = queued(target, name, WITH, question, key)["id"]
     worker, place = target.world.running.keeping.workers.worker, f"/api/data-sets/{data_set}/jobs/{job}"
     taken = worker.take()
@@ -321,7 +321,7 @@ def guess_is_confirmed(target: Target) -> bool:
     """An auditor who guesses an answer exactly compares it with each digest of an export."""
     data_set = name_of("visits", WITH)
     name = target.analyst((data_set, 1))
-    question = f"SELECT COUNT(*) AS n FROM visits WHERE minutes < 45.{next(target.numbers)}"
+    question = f"SELECT COUNT(*) AS n FROM visits WHERE minutes < 45.{next(target.numbers):06d}"
     answer = asked(target, name, WITH, question, accept=RELEASE)
     guess = digest_of(canonical(json.loads(answer.octets)))
     lines = exported(target, data_set)
