@@ -110,7 +110,7 @@ AT_NIGHT = pytest.mark.nightly
 
 def hits(target: Target, table: str, attack: Attack, trials: int) -> int:
     """Runs an attack again and again, each time by a new analyst with a small share of one of two neighbours."""
-    right = 0
+    right, payers = 0, set[str]()
     for turn in range(trials):
         there = bool(turn % 2)
         data_set = name_of(table, there)
@@ -119,6 +119,9 @@ def hits(target: Target, table: str, attack: Attack, trials: int) -> int:
             score = attack(session, SHARE, next(target.numbers))
         right += (score > 0.5) == there
         assert target.spent(f"{data_set}/{name}").within(sf.Pure(SHARE))
+        payers.add(f"{data_set}/{name}")
+    charges = [one for one in target.world.house.ledger.entries(kinds=("charged",)) if one.account in payers]
+    assert not any("shares" in one.body for one in charges), "trials have shared an answer: they are no trials"
     return right
 
 
