@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,10 +19,12 @@ import sfumato as sf
 from sfumato.errors import LimitReached, RunFailed
 from sfumato.ledger import settling
 from sfumato.ledger.entry import canonical, digest_of
-from sfumato.release.codec import release_to_plain
+from sfumato.release.codec import release_from_plain, release_to_plain
 from sfumato.remote.wire import RELEASE
+from sfumato.server import answering
 from sfumato.server.routes import jobs as jobs_routes
 from sfumato.service import analysts
+from sfumato.service.answers import rendered_answer
 from sfumato.service.jobs import JOB
 
 ONE = f"minutes = {ODD}"
@@ -184,6 +187,32 @@ def test_that_something_was_asked_before_tells_nothing_of_data(target: Target) -
             if before:
                 assert asked(target, ada, there, question).status == 200
         assert known == [False, False, False, True, True, False]
+
+
+def test_sizes_follow_from_what_was_released(target: Target) -> None:
+    """Every form of an answer is made of its release alone: whoever sees sizes sees nothing that was not paid for."""
+    data_set = name_of("visits", WITH)
+    name = target.analyst((data_set, 1))
+    question = f"SELECT COUNT(*) AS n FROM visits WHERE minutes < 40.{next(target.numbers):06d}"
+    release = release_from_plain(json.loads(asked(target, name, WITH, question, accept=RELEASE).octets))
+
+    def differing() -> list[str]:
+        found = []
+        for form in ("json", "csv", "html", "latex", "markdown", "text", "parquet"):
+            number = release.receipt.entry
+            answer = target.sent(name, "GET", f"/api/data-sets/{data_set}/answers/{number}?format={form}")
+            assert answer.status == 200
+            found += [] if answer.octets == rendered_answer(release, number, form).content else [form]
+        return found
+
+    assert differing() == []
+    with patched(lambda patch: patch.setattr(answering, "rendered_answer", padded)):
+        assert differing()
+
+
+def padded(release: sf.Release, number: int, form: str) -> Any:
+    made = rendered_answer(release, number, form)
+    return replace(made, content=made.content + b" " * 65)
 
 
 # Keys of others, ETags

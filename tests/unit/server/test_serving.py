@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -149,3 +150,13 @@ def test_a_worker_waits_for_a_database_that_starts_again(monkeypatch: pytest.Mon
     with pytest.raises(LedgerUnavailable):
         opened(Settings(), patience=-1, pause=0)
     house.close()
+
+
+@pytest.mark.slow
+def test_workers_are_not_left_behind_where_the_ledger_cannot_be_reached(tmp_path: Path) -> None:
+    said = {"SFUMATO_LEDGER": f"postgresql:///nothing?host={tmp_path}", "SFUMATO_DATA_FOLDERS": f'["{tmp_path}"]'}
+    command = [sys.executable, "-m", "sfumato", "serve", "--workers", "2", "--port", "0"]
+    ended = subprocess.run(command, env=os.environ | said, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode != 0
+    assert "its server cannot be reached" in ended.stderr
+    assert str(tmp_path) not in ended.stderr
