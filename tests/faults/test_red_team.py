@@ -104,7 +104,7 @@ ATTACKS: tuple[tuple[str, Attack], ...] = (
     ("visits", by_cases),
     ("patients", largest_of_patients),
 )
-BY_DAY = (ATTACKS[1], ATTACKS[3], ATTACKS[4])
+BY_DAY = (ATTACKS[3], ATTACKS[4])
 AT_NIGHT = pytest.mark.nightly
 
 
