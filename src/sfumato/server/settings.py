@@ -107,6 +107,7 @@ class ServerSettings:
             "threads": settings.threads,
             "question_threads": settings.threads,
             "patience": settings.longest_request,
+            "uploads": settings.upload_folder,
             "pg_port": settings.pg_port,
             "visit_lasts": timedelta(seconds=settings.visit_lasts),
             "sizes": Sizes(body=settings.largest_upload, depth=settings.deepest_json),

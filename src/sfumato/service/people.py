@@ -167,6 +167,19 @@ class People:
             raise SignInRefused
         return _person(kept)
 
+    def change_password(self, name: str, old: str, new: str) -> Person:
+        """Gives somebody who knows their password another one; all their visits end, and one-time links too."""
+        check_password(new)
+        kept = self._records.get(PERSON, name)
+        self.sign_in(name, old)
+        if kept is None:
+            raise SignInRefused
+        hashed = self._hasher.hash(new, salt=self._octets(16))
+        person = _person(self._change(kept, password=hashed))  # of somebody who was let out meanwhile: refused
+        for kind in (VISIT, LINK):
+            self._forget(kind, name)
+        return person
+
     def issue(
         self,
         kind: str,
@@ -207,6 +220,10 @@ class People:
         if kept is not None:
             self._remove(VISIT, kept)
 
+    def end_visits(self, name: str) -> None:
+        """Signs somebody out everywhere."""
+        self._forget(VISIT, name)
+
     def tidy(self) -> None:
         """Removes secrets that have ended."""
         for kind in (TOKEN, VISIT, LINK):
@@ -234,7 +251,7 @@ class People:
     ) -> Secret:
         tag = self._records.need(PERSON, name).said["tag"]
         text = f"{PREFIX}{tag}_{urlsafe_b64encode(self._octets(SECRET_BYTES)).decode().rstrip('=')}"
-        until, place = self._now() + (LASTS[kind] if lasts is None else lasts), _place(text)
+        until, place = self._now() + (LASTS[kind] if lasts is None else lasts), place_of(text)
         said = {
             "of": name,
             "until": until.isoformat(),
@@ -246,7 +263,7 @@ class People:
 
     def _known(self, kind: str, text: str) -> Kept | None:
         """The record of a secret that has not ended. It is found by its digest: comparing takes no time that tells."""
-        kept = self._records.get(kind, _place(text)) if isinstance(text, str) and SECRET.fullmatch(text) else None
+        kept = self._records.get(kind, place_of(text)) if isinstance(text, str) and SECRET.fullmatch(text) else None
         return None if kept is None or self._ended(kept) else kept
 
     def _ended(self, kept: Kept) -> bool:
@@ -287,7 +304,7 @@ def check_password(password: str) -> None:
         raise BadArgument("the password", must, "another length")
 
 
-def _place(text: str) -> str:
+def place_of(text: str) -> str:
     """Where a secret is kept: under the tag of whose it is, so that all of theirs are found, and its digest."""
     tag = text.removeprefix(PREFIX).partition("_")[0]
     return f"{tag}-{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()}"
