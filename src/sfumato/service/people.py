@@ -194,11 +194,13 @@ class People:
 
     def known_by(self, kind: str, text: str) -> Person:
         """Lets somebody in by the text of a token or a visit."""
-        kept = self._known(kind, text)
-        person = None if kept is None else self.named(kept.said["of"])
-        if kept is None or person is None:
+        found = self._records.with_named(kind, place_of(text), PERSON, "of") if _is_secret(text) else None
+        if found is None:
             raise SignInRefused
-        scope = kept.said["scope"]
+        kept, known = found
+        if self._ended(kept) or known is None or not known.said["active"]:
+            raise SignInRefused
+        person, scope = _person(known), kept.said["scope"]
         return (
             person if scope is None else Person(person.name, person.grants, frozenset(Action[name] for name in scope))
         )
@@ -263,7 +265,7 @@ class People:
 
     def _known(self, kind: str, text: str) -> Kept | None:
         """The record of a secret that has not ended. It is found by its digest: comparing takes no time that tells."""
-        kept = self._records.get(kind, place_of(text)) if isinstance(text, str) and SECRET.fullmatch(text) else None
+        kept = self._records.get(kind, place_of(text)) if _is_secret(text) else None
         return None if kept is None or self._ended(kept) else kept
 
     def _ended(self, kept: Kept) -> bool:
@@ -302,6 +304,11 @@ def check_password(password: str) -> None:
     if not isinstance(password, str) or not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         must = f"of {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} letters"
         raise BadArgument("the password", must, "another length")
+
+
+def _is_secret(text: object) -> bool:
+    """Tells whether a text could be one that was drawn here."""
+    return isinstance(text, str) and SECRET.fullmatch(text) is not None
 
 
 def place_of(text: str) -> str:

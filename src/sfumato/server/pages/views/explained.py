@@ -78,7 +78,7 @@ def explained(explanation: Explanation) -> Explained:
         as_other=tuple(f"{price} for {who}, of {rest.str_down()} that is left" for who, price, rest in one.beside),
         plain_error="" if one.half_width is None else f"± {width(one.half_width)} ({percent(one.confidence)})",
         errors=_numbers(one.errors, ("column", *sizes)),
-        others=_numbers(one.others, (f"at … (± in a group of {SIZES[-1]:,})", *(row[0] for row in one.errors))),
+        others=_numbers(tuple(one.others), (f"at … (± in a group of {SIZES[-1]:,})", *(row[0] for row in one.errors))),
         bounds=one.bounds,
         tree=_texts(one.tree, ("step", "what it does")),
         noise=listing_of(
