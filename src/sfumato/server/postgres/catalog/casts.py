@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-from sfumato.server.postgres.catalog.refusals import BAD_TEXT, NO_FUNCTION, NO_TABLE, NO_TYPE, UNSUPPORTED, refused
+from sfumato.server.postgres.catalog.refusals import (
+    BAD_TEXT,
+    NO_FUNCTION,
+    NO_TABLE,
+    NO_TYPE,
+    UNSUPPORTED,
+    CatalogRefused,
+    refused,
+)
 from sfumato.server.postgres.catalog.scopes import Typed, quoted
 from sfumato.server.postgres.catalog.types import (
     NUMBERS,
@@ -60,6 +68,8 @@ def constant(numbers: Numbers, text: str, name: str) -> str:
             return f"CAST({quoted(text.strip())} AS {kept(name)})"
         if name == "bool":
             return _truth(text.strip().lower())
+    except CatalogRefused:
+        raise
     except (ValueError, IndexError):
         raise refused(BAD_TEXT, f"invalid input syntax for type {shown_type(types()[name].oid)}") from None
     if kept(name) != "VARCHAR":

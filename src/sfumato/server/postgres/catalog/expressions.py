@@ -114,7 +114,7 @@ def _cast(binding: Binding, tree: exp.Cast, scope: Scope) -> Typed:
     made = cast(binding, inner, name)
     if tree.to.expressions and name in ("varchar", "bpchar") and str(tree.to.expressions[0].name).isdecimal():
         made = Typed(f"left({made.sql}, {int(str(tree.to.expressions[0].name))})", name)
-    return made.called(inner.name, inner.sure) if inner.sure > 1 else made.called(name, 1)
+    return made.called(inner.name, inner.sure) if inner.sure > 1 else made.called(name.removeprefix("_"), 1)
 
 
 def type_name(tree: exp.DataType) -> str:

@@ -86,6 +86,8 @@ class Binder:
         items = tree.expressions
         if name in AGGREGATES:
             return self._aggregate(name, items, scope)
+        if name == "array" and len(items) == 1 and isinstance(items[0], exp.Select | exp.SetOperation | exp.Subquery):
+            return expression(self, exp.Array(expressions=[items[0]]), scope)
         if any(isinstance(one, exp.Order | exp.Distinct | exp.Star) for one in items):
             raise refused(SYNTAX, f"{name[:63]} is no aggregate function")
         if name in ("coalesce", "greatest", "least", "nullif"):
