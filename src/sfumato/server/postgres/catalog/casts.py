@@ -49,6 +49,8 @@ class Numbers(Protocol):
 
     def number(self, kind: str, name: str) -> int | None: ...
 
+    def note(self, parameter: int, name: str) -> None: ...
+
 
 def constant(numbers: Numbers, text: str, name: str) -> str:
     """A text in quotes as the engine reads it, once its type is known."""
@@ -99,6 +101,8 @@ def _object(numbers: Numbers, text: str, name: str) -> int:
 
 def coerced(numbers: Numbers, given: Typed, name: str) -> str:
     """A value where a type is expected: what is in quotes is read as that type, all else stays what it is."""
+    if given.parameter:
+        numbers.note(given.parameter, name)
     if given.text is not None:
         return constant(numbers, given.text, name)
     if given.type == "unknown" and given.sql == "NULL":

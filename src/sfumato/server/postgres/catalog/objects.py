@@ -45,6 +45,9 @@ class Objects:
                 return self.function_numbers.get(_plain(name).partition("(")[0].removeprefix("pg_catalog."))
         return None
 
+    def note(self, parameter: int, name: str) -> None:
+        """Notes nothing: there are no parameters here."""
+
     @cached_property
     def class_numbers(self) -> dict[str, int]:
         """Numbers of tables, indexes and relations: by schema and name, and by name where they are looked up by it."""

@@ -44,12 +44,18 @@ class Binder:
         parameters: Sequence[str | None] = (),
     ) -> None:
         self._numbers, self._relation, self.parameters = numbers, relation, parameters
+        self.noted: dict[int, str] = {}
+        """Types of parameters, as far as it follows from where they stand."""
         self.used: dict[str, Relation] = {}
         """What the statement reads, by the engine's names."""
 
     def number(self, kind: str, name: str) -> int | None:
         """The number of an object, by its name."""
         return self._numbers.number(kind, name)
+
+    def note(self, parameter: int, name: str) -> None:
+        """Notes the type of a parameter, where it stands first."""
+        self.noted.setdefault(parameter, name)
 
     def relation(self, name: str, schema: str) -> Relation:
         """A relation that may be read, which is noted."""
