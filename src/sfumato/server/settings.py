@@ -3,6 +3,7 @@ elsewhere."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -71,6 +72,7 @@ class ServerSettings:
     time_classes: tuple[float, ...] = TIME_CLASSES
     metrics_port: int | None = None
     pg_port: int = 0
+    usual_loss: Mapping[str, str] = field(default_factory=dict)
     works: bool = True
     visit_lasts: timedelta = timedelta(hours=12)
     sizes: Sizes = field(default_factory=Sizes)
@@ -103,6 +105,7 @@ class ServerSettings:
             "question_threads": settings.threads,
             "patience": settings.longest_request,
             "pg_port": settings.pg_port,
+            "usual_loss": settings.usual_loss,
             "visit_lasts": timedelta(seconds=settings.visit_lasts),
             "sizes": Sizes(body=settings.largest_upload, depth=settings.deepest_json),
             "rates": Rates(

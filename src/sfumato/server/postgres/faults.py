@@ -1,4 +1,4 @@
-"""What is answered when something is refused: one table, from kinds of errors to the codes that PostgreSQL has (SQLSTATE).
+"""What is answered when something is refused: one table, from kinds of errors to PostgreSQL's codes (SQLSTATE).
 
 A fault says what our own errors say, which is never data. Of an error that is not ours nothing is said at all.
 """

@@ -135,9 +135,7 @@ class Call:
     """Calls a function by its number, which is not answered."""
 
 
-Message: TypeAlias = (
-    Query | Parse | Bind | Describe | Execute | Close | Sync | Flush | Terminate | Unasked | Call
-)
+Message: TypeAlias = Query | Parse | Bind | Describe | Execute | Close | Sync | Flush | Terminate | Unasked | Call
 First: TypeAlias = Startup | Encryption | Cancel
 
 

@@ -65,5 +65,4 @@ def numeric_value(octets: bytes) -> Decimal:
         whole = whole * BASE + group
     exponent = 4 * (weight - count + 1)
     number = Decimal((sign == NEGATIVE, tuple(map(int, str(whole))), exponent))
-    made = Decimal(f"{number:.{scale}f}") if -exponent > scale or exponent > 0 or scale > -exponent else number
-    return made
+    return Decimal(f"{number:.{scale}f}") if -exponent > scale or exponent > 0 or scale > -exponent else number

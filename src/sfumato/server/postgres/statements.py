@@ -1,6 +1,6 @@
-"""What a text says in PostgreSQL's own commands: parted into statements, each of a kind. Questions are only marked as such.
+"""What a text says in PostgreSQL's own commands: parted into statements, each of a kind. Questions are only marked.
 
-The words of a text are told apart by sqlglot's tokenizer, so that nothing inside of a literal or a comment is a command.
+The words of a text are told apart by sqlglot's tokenizer, so that nothing in a literal or a comment is a command.
 """
 
 from __future__ import annotations
@@ -72,10 +72,30 @@ class Statement:
 
 QUESTIONS = frozenset({"SELECT", "WITH", "FROM", "(", "VALUES", "TABLE", "DESCRIBE", "DESC"})
 WRITES = frozenset(
-    "INSERT UPDATE DELETE MERGE CREATE DROP ALTER TRUNCATE GRANT REVOKE COMMENT REINDEX CLUSTER VACUUM ANALYZE REFRESH "
-    "IMPORT SECURITY REASSIGN LOCK".split()
+    [
+        "INSERT",
+        "UPDATE",
+        "DELETE",
+        "MERGE",
+        "CREATE",
+        "DROP",
+        "ALTER",
+        "TRUNCATE",
+        "GRANT",
+        "REVOKE",
+        "COMMENT",
+        "REINDEX",
+        "CLUSTER",
+        "VACUUM",
+        "ANALYZE",
+        "REFRESH",
+        "IMPORT",
+        "SECURITY",
+        "REASSIGN",
+        "LOCK",
+    ]
 )
-OTHERS = frozenset("CALL DO LOAD NOTIFY LISTEN PREPARE EXECUTE CHECKPOINT MOVE".split())
+OTHERS = frozenset(["CALL", "DO", "LOAD", "NOTIFY", "LISTEN", "PREPARE", "EXECUTE", "CHECKPOINT", "MOVE"])
 LISTINGS = frozenset({"TABLES", "COLUMNS"})
 
 
@@ -168,7 +188,9 @@ def _with_question(text: str, whole: str, tokens: Sequence[Token], words: list[s
         raise Fault("25006", f"{first} is not done here: nothing is ever written, only questions are answered")
     if first in OTHERS:
         raise unsupported(first)
-    raise Fault("42601", f"the text cannot be read: did not expect {tokens[0].text[:40]!r}", position=tokens[0].start + 1)
+    raise Fault(
+        "42601", f"the text cannot be read: did not expect {tokens[0].text[:40]!r}", position=tokens[0].start + 1
+    )
 
 
 def _cut(text: str, tokens: Sequence[Token]) -> str:
@@ -236,7 +258,9 @@ def _explain(text: str, tokens: Sequence[Token], words: list[str]) -> Statement:
             at += 1
         options = words[1:at]
     if {"ANALYZE", "ANALYSE"} & set(options) and not {"FALSE", "OFF", "0"} & set(options):
-        raise unsupported("EXPLAIN ANALYZE", "EXPLAIN alone says the price and the errors to expect, and costs nothing.")
+        raise unsupported(
+            "EXPLAIN ANALYZE", "EXPLAIN alone says the price and the errors to expect, and costs nothing."
+        )
     if "JSON" in options or "XML" in options or "YAML" in options:
         form = "other"
     if form != "text":

@@ -15,11 +15,23 @@ VERSION = "16.0"
 
 REPORTED = {
     name.lower(): name
-    for name in (
-        "application_name client_encoding DateStyle default_transaction_read_only in_hot_standby integer_datetimes "
-        "IntervalStyle is_superuser scram_iterations search_path server_encoding server_version session_authorization "
-        "standard_conforming_strings TimeZone"
-    ).split()
+    for name in [
+        "application_name",
+        "client_encoding",
+        "DateStyle",
+        "default_transaction_read_only",
+        "in_hot_standby",
+        "integer_datetimes",
+        "IntervalStyle",
+        "is_superuser",
+        "scram_iterations",
+        "search_path",
+        "server_encoding",
+        "server_version",
+        "session_authorization",
+        "standard_conforming_strings",
+        "TimeZone",
+    ]
 }
 """Settings of which a client is told how they stand, under these names."""
 
@@ -169,7 +181,7 @@ class Variables:
 def _known(name: str) -> str:
     """The name of a setting that there is, in small letters."""
     folded = name.lower()
-    if folded in USUAL or folded.removeprefix(OURS) in ANSWERING and folded.startswith(OURS):
+    if folded in USUAL or (folded.removeprefix(OURS) in ANSWERING and folded.startswith(OURS)):
         return folded
     if folded in FIXED:
         raise Fault("55P02", f"{folded} cannot be changed")

@@ -1,0 +1,205 @@
+"""Answers what comes by the PostgreSQL port through the same use cases, rights, rates and time classes as HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, final
+
+from sfumato.codebook.book import Codebook
+from sfumato.errors import NotAllowed, SfumatoError
+from sfumato.query.sql.options import Options
+from sfumato.query.sql.text import parse
+from sfumato.server.calling import until_class_ends
+from sfumato.server.postgres.answers import (
+    BOOL,
+    DATE,
+    FLOAT4,
+    FLOAT8,
+    INT2,
+    INT4,
+    INT8,
+    NUMERIC,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    Answer,
+    Column,
+)
+from sfumato.server.postgres.faults import Fault
+from sfumato.server.postgres.naming import located, names_in, types_of
+from sfumato.server.postgres.replies import answered, columns_of, explained
+from sfumato.server.postgres.variables import Variables
+from sfumato.server.running import Pool, Running
+from sfumato.service.analysts import Analysts
+from sfumato.service.asking import Asked
+from sfumato.service.people import TOKEN, Person
+
+Made = TypeVar("Made")
+
+MADE_UP: Mapping[int, Any] = {
+    **dict.fromkeys((INT2, INT4, INT8), 1),
+    **dict.fromkeys((FLOAT4, FLOAT8, NUMERIC), 1.0),
+    **dict.fromkeys((TIMESTAMP, TIMESTAMPTZ), datetime.datetime(2000, 1, 1)),
+    BOOL: True,
+    DATE: datetime.date(2000, 1, 1),
+}
+"""What stands for the values of parameters where only columns are asked for."""
+
+LOOKED_FOR = 2.0
+"""Seconds for which it is remembered which data sets there are for somebody; rights are looked at each time."""
+
+
+@final
+class Cancelled:
+    """Whether what runs now is not wanted any more; what was charged by then stays charged."""
+
+    def __init__(self) -> None:
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Says that it is not wanted."""
+        self._stopped = True
+
+    def check(self) -> None:
+        """Refuses to go on where it is not wanted."""
+        if self._stopped:
+            raise Fault("57014", "this was cancelled before it was charged")
+
+
+@final
+class PersonsDesk:
+    """Answers for one person on one connection, who has proved a token; it is looked up again for each question."""
+
+    def __init__(self, running: Running, name: str, place: str) -> None:
+        self._running, self._name, self._place = running, name, place
+        self._cancel: asyncio.Future[None] | None = None
+        self._seen: tuple[float, Mapping[str, frozenset[str]]] = (0.0, {})
+
+    def cancel(self) -> None:
+        """Cancels what runs now, if anything does."""
+        if self._cancel is not None and not self._cancel.done():
+            self._cancel.set_result(None)
+
+    async def ask(self, text: str, values: Sequence[Any], variables: Variables) -> Answer:
+        """Answers a question, paid from the share of whoever asks, at the end of a time class."""
+        said, path, bounds = variables.asked, variables["search_path"], variables.bounds
+        flag, began = Cancelled(), time.monotonic()
+
+        def act() -> Answer:
+            person = self._person()
+            data_set, asked = self._read(person, text, values, said, path)
+            cases = Analysts(self._running.house)
+            shape = cases.shape(person, data_set, asked)
+            flag.check()
+            return answered(cases.ask(person, data_set, asked).value, shape, bounds=bounds)
+
+        try:
+            return await self._run(self._running.questions, act, flag, variables.patience)
+        finally:
+            await asyncio.sleep(until_class_ends(time.monotonic() - began, self._running.settings.time_classes))
+
+    async def columns(
+        self, text: str, oids: Sequence[int], values: Sequence[Any] | None, variables: Variables
+    ) -> tuple[Column, ...]:
+        """The columns that an answer will have."""
+        given = [MADE_UP.get(oid, "") for oid in oids] if values is None else values
+        said, path, bounds = variables.asked, variables["search_path"], variables.bounds
+
+        def act() -> tuple[Column, ...]:
+            person = self._person()
+            data_set, asked = self._read(person, text, given, said, path)
+            return columns_of(Analysts(self._running.house).shape(person, data_set, asked), bounds=bounds)
+
+        return await self._run(self._running.questions, act, Cancelled(), variables.patience)
+
+    async def explain(self, text: str, values: Sequence[Any], variables: Variables) -> Answer:
+        """Says what a question would cost, how near its answer would come, and whether it fits; spends nothing."""
+        said, path = variables.asked, variables["search_path"]
+
+        def act() -> Answer:
+            person = self._person()
+            data_set, asked = self._read(person, text, values, said, path)
+            return explained(Analysts(self._running.house).explain(person, data_set, asked))
+
+        return await self._run(self._running.quick, act, Cancelled(), variables.patience)
+
+    async def types(self, text: str, declared: tuple[int, ...], variables: Variables) -> tuple[int, ...]:
+        """The types of the parameters of a question: declared, or those of the columns that they stand beside."""
+        path = variables["search_path"]
+
+        def act() -> tuple[int, ...]:
+            names = names_in(text)
+            if not names.beside:
+                return declared
+            try:
+                person = self._person()
+                book: Codebook | None = Analysts(self._running.house).codebook(
+                    person, self._located(person, text, path)
+                )
+            except SfumatoError:
+                book = None
+            return types_of(names, declared, book)
+
+        return await self._run(self._running.quick, act, Cancelled(), variables.patience)
+
+    # In threads
+
+    def _person(self) -> Person:
+        person = self._running.house.people.still_known_by(TOKEN, self._place)
+        self._running.people.take(person.name)
+        return person
+
+    def _read(
+        self, person: Person, text: str, values: Sequence[Any], said: Mapping[str, Any], path: str
+    ) -> tuple[str, Asked]:
+        """The data set that a question is about, and the question as use cases take it."""
+        data_set = self._located(person, text, path)
+        usual = self._running.settings.usual_loss
+        priced = bool({"epsilon", "rho", "mu", "accuracy"} & set(said))
+        given = {**said, "parameters": list(values)}
+        if usual and not priced and Options.read(parse(text).options).epsilon is None:
+            given |= usual
+        return data_set, Asked.read(names_in(text).plain(text), given)
+
+    def _located(self, person: Person, text: str, path: str) -> str:
+        return located(names_in(text), path, lambda: self._visible(person))
+
+    def _visible(self, person: Person) -> Mapping[str, frozenset[str]]:
+        """The data sets that there are for somebody, with the names of their tables."""
+        seen, there = self._seen
+        now = time.monotonic()
+        if now - seen < LOOKED_FOR and there:
+            return there
+        cases = Analysts(self._running.house)
+        there = {}
+        for name in cases.data_sets(person):
+            try:
+                there[name] = frozenset(table.name for table in cases.codebook(person, name).tables)
+            except NotAllowed:
+                continue
+        self._seen = now, there
+        return there
+
+    async def _run(self, pool: Pool, act: Callable[[], Made], flag: Cancelled, patience: float) -> Made:
+        """Does something in a thread, for as long as it is wanted and not longer than it is waited for."""
+        longest = self._running.settings.patience
+        cancel = self._cancel = asyncio.get_running_loop().create_future()
+        work = asyncio.ensure_future(pool.run(act))
+        try:
+            await asyncio.wait({work, cancel}, timeout=min(patience or longest, longest), return_when="FIRST_COMPLETED")
+            if work.done():
+                return work.result()
+            flag.stop()
+            why = "cancelled" if cancel.done() else "given up: it took too long"
+            raise Fault(
+                "57014",
+                f"the question was {why}",
+                detail="What was charged by then stays charged, and its answer is kept.",
+                hint="Ask the same again for its answer, which costs nothing more.",
+            )
+        finally:
+            self._cancel = None
+            work.cancel()
+            cancel.cancel()
