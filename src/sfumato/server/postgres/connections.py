@@ -26,6 +26,7 @@ from sfumato.server.postgres.writing import (
     failed,
     key,
     let_in,
+    negotiated,
     ready,
     sasl,
     sasl_continues,
