@@ -1,0 +1,166 @@
+"""The catalog of one person: what tools ask of a database before anybody asks of data.
+
+Which data sets there are, their tables, columns and keys are answered from codebooks, in the words of PostgreSQL's own
+catalog. No data is opened, nothing is charged, and nobody sees a data set that they may not.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+from sqlglot import exp
+
+from sfumato.server.postgres.answers import Answer, Column
+from sfumato.server.postgres.catalog.described import Database, Described
+from sfumato.server.postgres.catalog.engine import Engine
+from sfumato.server.postgres.catalog.expressions import folded
+from sfumato.server.postgres.catalog.objects import Objects
+from sfumato.server.postgres.catalog.queries import Binder
+from sfumato.server.postgres.catalog.reading import read
+from sfumato.server.postgres.catalog.refusals import NO_TABLE, UNSUPPORTED, CatalogRefused, refused
+from sfumato.server.postgres.catalog.relations import CATALOG, INFORMATION, Relation, relations
+from sfumato.server.postgres.catalog.scopes import Output, Query
+from sfumato.server.postgres.catalog.showing import shown, version
+from sfumato.server.postgres.catalog.types import oid_of
+from sfumato.server.postgres.catalog.writing import writer
+
+OWN = (CATALOG, INFORMATION)
+
+
+@final
+@dataclass(frozen=True)
+class Visit:
+    """What a question may ask of the connection itself: settings beside the usual ones, its process, when it began."""
+
+    settings: Mapping[str, str] = ()  # type: ignore[assignment]
+    process: int = 0
+
+
+NOWHERE = Visit({})
+
+
+@final
+class Catalog:
+    """Answers questions to the catalog, for one person and the data sets that they may see."""
+
+    def __init__(
+        self,
+        visible: Iterable[Described],
+        person: str,
+        database: str,
+        *,
+        clock: Callable[[], datetime.datetime] = lambda: datetime.datetime.now(datetime.UTC),
+    ) -> None:
+        self._database = Database(tuple(visible), person, database)
+        self._clock = clock
+        self._started = clock()
+
+    def answer(self, sql: str, parameters: Sequence[str | None] = (), *, visit: Visit = NOWHERE) -> Answer | None:
+        """Answers a text, or says with None that it is no question to the catalog: it names tables of data sets.
+
+        What asks the catalog and data sets at once is refused, and so is what PostgreSQL could answer and this cannot
+        (`CatalogRefused`, with PostgreSQL's code).
+        """
+        if (answer := shown(self._database, sql, visit.settings)) is not None:
+            return answer
+        bound = self._bound(sql, parameters)
+        if bound is None:
+            return None
+        query, used = bound
+        now = self._clock().replace(tzinfo=None)
+        said = {"now": now.isoformat(sep=" "), **self._said(visit)}
+        rows = self._engine.run(query.sql, used, said)
+        write = [writer(self._objects, one.type) for one in query.outputs]
+        texts = tuple(tuple(one(cell) for one, cell in zip(write, row, strict=True)) for row in rows)
+        return Answer(columns_of(query.outputs), texts, f"SELECT {len(texts)}")
+
+    def describe(self, sql: str, many: int = 0) -> tuple[Column, ...] | None:
+        """Says which columns the answer to a text has, without working it out; ``many`` parameters are not known yet."""
+        if (answer := shown(self._database, sql, {})) is not None:
+            return answer.columns
+        bound = self._bound(sql, [None] * many)
+        return None if bound is None else columns_of(bound[0].outputs)
+
+    def close(self) -> None:
+        """Ends the engine, if there is one."""
+        if "_engine" in self.__dict__:
+            self._engine.close()
+
+    @cached_property
+    def _objects(self) -> Objects:
+        return Objects(self._database)
+
+    @cached_property
+    def _engine(self) -> Engine:
+        return Engine(self._database, self._objects)
+
+    def _bound(self, sql: str, parameters: Sequence[str | None]) -> tuple[Query, list[Relation]] | None:
+        try:
+            tree = read(sql)
+        except CatalogRefused:
+            if any(word in sql.lower() for word in ("pg_", INFORMATION)):
+                raise
+            return None  # it may be a question in words that PostgreSQL does not have
+        if not isinstance(tree, exp.Select | exp.SetOperation | exp.Subquery | exp.Values):
+            return None
+        own, others = _named(tree)
+        if others and not own:
+            return None
+        if others:
+            raise refused(UNSUPPORTED, "one question asks either the catalog or a data set, and this asks both")
+        binder = Binder(self._objects, self._relation, parameters)
+        return binder.statement(tree), list(binder.used.values())
+
+    @staticmethod
+    def _relation(name: str, schema: str) -> Relation:
+        relation = relations().get((schema or CATALOG, name))
+        if relation is None:
+            raise refused(NO_TABLE, f'relation "{name[:63]}" does not exist')
+        return relation
+
+    def _said(self, visit: Visit) -> dict[str, Mapping[str, str]]:
+        database = self._database
+        said = {
+            "version": version(),
+            "person": database.person,
+            "database": database.name,
+            "schema": database.path[0],
+            "process": str(visit.process),
+            "started": self._started.replace(tzinfo=None).isoformat(sep=" "),
+        }
+        return {"said": said, "settings": settings_of(database, visit.settings)}
+
+
+def settings_of(database: Database, given: Mapping[str, str]) -> dict[str, str]:
+    """All settings as SHOW says them, by names in small letters."""
+    from sfumato.server.postgres.catalog.showing import settings
+
+    return {name: value for name, (_, value) in settings(database, given).items()}
+
+
+def columns_of(outputs: Sequence[Output]) -> tuple[Column, ...]:
+    """Columns of an answer, as the wire takes them."""
+    return tuple(Column(one.name, 2249 if one.type.startswith("(") else oid_of(one.type)) for one in outputs)
+
+
+def _named(tree: exp.Expr) -> tuple[set[str], set[str]]:
+    """The relations that a text names: the catalog's own, and others."""
+    queries = {folded(one.args["alias"].this) for one in tree.find_all(exp.CTE)}
+    own: set[str] = set()
+    others: set[str] = set()
+    for name, schema in _tables(tree):
+        if schema in OWN or (not schema and (CATALOG, name) in relations()):
+            own.add(name)
+        elif schema or name not in queries:
+            others.add(name)
+    return own, others
+
+
+def _tables(tree: exp.Expr) -> Iterator[tuple[str, str]]:
+    for one in tree.find_all(exp.Table):
+        if isinstance(one.this, exp.Identifier):
+            yield folded(one.this), folded(one.args.get("db"))

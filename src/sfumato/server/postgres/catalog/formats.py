@@ -1,0 +1,35 @@
+"""`format('%I.%s', …)`, whose text says what becomes of its values: written out as one joined text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sfumato.server.postgres.catalog.calls import called
+from sfumato.server.postgres.catalog.casts import Numbers, cast
+from sfumato.server.postgres.catalog.refusals import UNSUPPORTED, refused
+from sfumato.server.postgres.catalog.scopes import Typed, quoted
+
+PART = re.compile(r"%(?:(\d+)\$)?([sIL%])")
+FUNCTIONS = {"I": "quote_ident", "L": "quote_nullable"}
+
+
+def formatted(numbers: Numbers, given: Sequence[Typed]) -> Typed:
+    """Binds a call of `format` whose text stands in quotes."""
+    text = given[0].text
+    if text is None:
+        raise refused(UNSUPPORTED, "format is answered with a text in quotes")
+    parts, end, place = [], 0, 0
+    for found in PART.finditer(text):
+        parts.append(quoted(text[end : found.start()]))
+        end = found.end()
+        if found[2] == "%":
+            parts.append("'%'")
+            continue
+        place = int(found[1]) if found[1] else place + 1
+        if not 1 <= place < len(given):
+            raise refused("22023", "too few arguments for format()")
+        value = cast(numbers, given[place], "text")
+        parts.append(called(numbers, FUNCTIONS[found[2]], [value]).sql if found[2] != "s" else f"coalesce({value.sql}, '')")
+    parts.append(quoted(text[end:]))
+    return Typed(f"left({' || '.join(parts)}, 10000)", "text", "format", 2)

@@ -1,0 +1,99 @@
+"""Reading what somebody wrote in PostgreSQL's SQL, as one tree in which every call is as it was written.
+
+sqlglot knows many functions by names of its own and turns calls of them round; here a call stays a name and what it is
+called with, and a type a name, since it is PostgreSQL's catalog that they are looked up in.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.dialects.postgres import Postgres
+from sqlglot.errors import SqlglotError
+from sqlglot.parsers.postgres import PostgresParser
+from sqlglot.tokens import TokenType  # type: ignore[attr-defined]
+
+from sfumato.server.postgres.catalog.refusals import SYNTAX, UNSUPPORTED, refused
+from sfumato.server.postgres.catalog.types import NAMES_OF_TYPES
+
+LONGEST_TEXT = 100_000
+"""Texts with more characters are refused before they are read."""
+
+SPECIAL = ("CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
+"""Calls with words of their own inside of the parentheses."""
+
+ZONED = ("time", "timestamp")
+
+
+class Dialect(Postgres):
+    """PostgreSQL's, whose lists begin at 1 as they are written, and whose calls are calls."""
+
+    INDEX_OFFSET = 0
+
+    class Parser(PostgresParser):
+        """Reads calls and types as they are written."""
+
+        FUNCTIONS: dict[str, Any] = {}  # noqa: RUF012
+        FUNCTION_PARSERS = {name: PostgresParser.FUNCTION_PARSERS[name] for name in SPECIAL}  # noqa: RUF012
+
+        def _parse_types(self, check_func: bool = False, schema: bool = False, allow_identifiers: bool = True, **rest: Any) -> Any:
+            if check_func or not allow_identifiers:
+                return super()._parse_types(check_func, schema, allow_identifiers, **rest)
+            name = self._type_name()
+            if name is None:
+                return None
+            modifiers = self._parse_wrapped_csv(self._parse_primary) if self._curr and self._curr.token_type is TokenType.L_PAREN else []
+            if name in ZONED and (self._match_text_seq("WITH", "TIME", "ZONE")):
+                name += "tz"
+            else:
+                self._match_text_seq("WITHOUT", "TIME", "ZONE")
+            lists = 0
+            while self._curr and self._curr.token_type is TokenType.L_BRACKET:
+                self._advance()
+                self._match(TokenType.NUMBER)
+                if not self._match(TokenType.R_BRACKET):
+                    self.raise_error("Expected ]")
+                lists = 1
+            kind = exp.Identifier(this="_" * lists + name, quoted=True)
+            return exp.DataType(this=exp.DType.USERDEFINED, kind=kind, expressions=modifiers)
+
+        def _type_name(self) -> str | None:
+            """Reads the name of a type, without its schema, as `pg_type` has it."""
+            while True:
+                token = self._curr
+                if token is None or not (token.token_type is TokenType.IDENTIFIER or re.match(r"[A-Za-z_]", token.text)):
+                    return None
+                self._advance()
+                if not self._match(TokenType.DOT):
+                    break
+            if token.token_type is TokenType.IDENTIFIER:
+                return str(token.text)
+            words = " ".join(token.text.lower().split())
+            for first, second in (("double", "precision"), ("character", "varying"), ("char", "varying"), ("bit", "varying")):
+                if words == first and self._match_text_seq(second.upper()):
+                    words = f"{first} {second}".replace("char ", "character ")
+            return NAMES_OF_TYPES.get(words, words)
+
+
+DIALECT = Dialect()
+
+
+@lru_cache(maxsize=256)
+def read(text: str) -> exp.Expr:
+    """The tree of one statement; refuses what is too long, is no statement, or is several."""
+    if len(text) > LONGEST_TEXT:
+        raise refused(UNSUPPORTED, f"the text has {len(text)} characters; at most {LONGEST_TEXT} are read")
+    if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise refused(SYNTAX, "the text holds a character that PostgreSQL does not take")
+    try:
+        trees = [tree for tree in DIALECT.parser(error_message_context=0).parse(DIALECT.tokenize(text), text) if tree]
+    except RecursionError:
+        raise refused(UNSUPPORTED, "the text is nested too deeply to be read") from None
+    except (SqlglotError, ValueError, IndexError, KeyError, AttributeError, TypeError):
+        raise refused(SYNTAX, "the text cannot be read as a question to the catalog") from None
+    if len(trees) != 1:
+        raise refused(SYNTAX, "the text cannot be read as one statement")
+    return trees[0]
