@@ -29,6 +29,9 @@ class Desk(Protocol):
     async def explain(self, text: str, values: Values, variables: Variables) -> Answer:
         """Says what a question would cost; spends nothing."""
 
+    async def catalog(self, text: str, values: Values, variables: Variables) -> Answer | None:
+        """Answers a question to the catalog; None where it is none."""
+
     async def types(self, text: str, declared: tuple[int, ...], variables: Variables) -> tuple[int, ...]:
         """The types of the parameters of a question."""
 
@@ -58,7 +61,7 @@ class Commands:
             case Kind.EXPLAIN:
                 return (Column("QUERY PLAN", TEXT),)
             case Kind.SHOW:
-                return self._shown(statement).columns
+                return (await self._shown(statement)).columns
             case Kind.FETCH:
                 return await self.portal_columns(self.kept.portal(statement.words[0]))
         return None
@@ -79,7 +82,9 @@ class Commands:
                 return await self._desk.explain(statement.text, values, self.variables)
             case Kind.FETCH:
                 return await self._fetched(statement)
-        return self._performed(statement)
+            case Kind.SHOW:
+                return await self._shown(statement)
+        return self._performed(statement, values)
 
     async def fill(self, portal: Portal) -> Answer:
         """Runs a portal, where it has not run yet; its answer."""
@@ -95,7 +100,7 @@ class Commands:
         why = "this transaction has failed, and nothing more is done in it until it ends"
         raise Fault("25P02", why, hint="Write ROLLBACK.")
 
-    def _performed(self, statement: Statement) -> Answer:
+    def _performed(self, statement: Statement, values: Values) -> Answer:
         """Commands that need nobody's data."""
         match statement.kind:
             case Kind.SET:
@@ -103,8 +108,6 @@ class Commands:
             case Kind.RESET:
                 whole = statement.words[0].upper() == "ALL"
                 self._tell(self.variables.reset() if whole else self.variables.set(statement.words[0], None))
-            case Kind.SHOW:
-                return self._shown(statement)
             case Kind.BEGIN:
                 self._begin()
             case Kind.COMMIT | Kind.ROLLBACK:
@@ -116,7 +119,7 @@ class Commands:
             case Kind.DEALLOCATE:
                 self.kept.deallocate(statement.words[0])
             case Kind.DECLARE:
-                self._declare(statement)
+                self._declare(statement, values)
             case Kind.CLOSE:
                 self._close(statement.words[0])
         return Answer((), (), statement.tag)
@@ -136,11 +139,16 @@ class Commands:
         self._tell(self.variables.set(name, None if value == DEFAULT else value, local=bool(local)))
         return Answer((), (), "SET")
 
-    def _shown(self, statement: Statement) -> Answer:
+    async def _shown(self, statement: Statement) -> Answer:
+        """A setting of this connection, or one that every PostgreSQL has."""
         name = statement.words[0]
         if name.upper() == "ALL":
             columns = Column("name", TEXT), Column("setting", TEXT), Column("description", TEXT)
             return Answer(columns, tuple((one, value, "") for one, value in self.variables.all), "SHOW")
+        if not self.variables.says(name):
+            known = await self._desk.catalog(f"SHOW {name}", (), self.variables)
+            if known is not None:
+                return known
         return listed(name, self.variables[name])
 
     def _begin(self) -> None:
@@ -174,12 +182,12 @@ class Commands:
             self.kept.prepared.clear()
             self.kept.portals.clear()
 
-    def _declare(self, statement: Statement) -> None:
-        held = "HOLD" in statement.words
+    def _declare(self, statement: Statement, values: Values) -> None:
+        held = "HOLD" in statement.words[1:]
         if self.state == IDLE and not held:
             raise Fault("25P01", "a cursor is of use inside of a transaction only", hint="Write BEGIN, or WITH HOLD.")
         inner = Statement(Kind.QUESTION, statement.text, "SELECT", offset=statement.offset)
-        self.kept.bind(statement.words[0], Portal(inner, held=held))
+        self.kept.bind(statement.words[0], Portal(inner, tuple(values), held=held))
 
     def _close(self, name: str) -> None:
         if name.upper() == "ALL":

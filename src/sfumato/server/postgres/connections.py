@@ -6,6 +6,7 @@ import asyncio
 import shlex
 import struct
 import time
+from base64 import b64encode
 from collections.abc import Callable
 from typing import TypeVar, final
 
@@ -86,7 +87,7 @@ class Connection:
             self._channel.send(negotiated(VERSION, unknown))
         place, person = await self._proved(name)
         self._person = person.name
-        return PersonsDesk(self._running, person.name, place), Variables(person.name, said)
+        return PersonsDesk(self._running, self._port.catalogs, place), Variables(person.name, said)
 
     async def _first(self) -> Startup | Cancel:
         for _ in range(3):  # asked for GSSAPI, asked for TLS, began
@@ -112,7 +113,7 @@ class Connection:
         running.failures.check(names)
         people = running.house.people
         salt, tokens = await self._at_class_end(lambda: (people.salt(name), people.provable(name)))
-        proof = Proof(salt, tokens, system().octets(18), self._port.binding if self._encrypted else None)
+        proof = Proof(salt, tokens, b64encode(system().octets(18)), self._port.binding if self._encrypted else None)
         self._channel.send(sasl(proof.mechanisms))
         mechanism, said = _initial(await self._proof())
         self._channel.send(sasl_continues(proof.first(mechanism, said)))

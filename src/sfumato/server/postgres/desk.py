@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import datetime
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, final
 
-from sfumato.codebook.book import Codebook
-from sfumato.errors import NotAllowed, SfumatoError
+from sfumato.errors import QueryRefused, SfumatoError
 from sfumato.query.sql.options import Options
 from sfumato.query.sql.text import parse
 from sfumato.server.calling import until_class_ends
-from sfumato.server.postgres.answers import (
-    BOOL,
-    DATE,
-    FLOAT4,
-    FLOAT8,
-    INT2,
-    INT4,
-    INT8,
-    NUMERIC,
-    TIMESTAMP,
-    TIMESTAMPTZ,
-    Answer,
-    Column,
-)
-from sfumato.server.postgres.faults import Fault
-from sfumato.server.postgres.naming import located, names_in, types_of
+from sfumato.server.postgres.answers import Answer, Column
+from sfumato.server.postgres.catalogs import OWN, Catalogs, Seen, may_ask_catalog
+from sfumato.server.postgres.faults import Fault, fault_of
+from sfumato.server.postgres.naming import located, made_up, names_in, texts_of, types_of
 from sfumato.server.postgres.replies import answered, columns_of, explained
 from sfumato.server.postgres.variables import Variables
 from sfumato.server.running import Pool, Running
@@ -37,15 +23,6 @@ from sfumato.service.asking import Asked
 from sfumato.service.people import TOKEN, Person
 
 Made = TypeVar("Made")
-
-MADE_UP: Mapping[int, Any] = {
-    **dict.fromkeys((INT2, INT4, INT8), 1),
-    **dict.fromkeys((FLOAT4, FLOAT8, NUMERIC), 1.0),
-    **dict.fromkeys((TIMESTAMP, TIMESTAMPTZ), datetime.datetime(2000, 1, 1)),
-    BOOL: True,
-    DATE: datetime.date(2000, 1, 1),
-}
-"""What stands for the values of parameters where only columns are asked for."""
 
 LOOKED_FOR = 2.0
 """Seconds for which it is remembered which data sets there are for somebody; rights are looked at each time."""
@@ -72,10 +49,11 @@ class Cancelled:
 class PersonsDesk:
     """Answers for one person on one connection, who has proved a token; it is looked up again for each question."""
 
-    def __init__(self, running: Running, name: str, place: str) -> None:
-        self._running, self._name, self._place = running, name, place
+    def __init__(self, running: Running, catalogs: Catalogs, place: str) -> None:
+        self._running, self._catalogs, self._place = running, catalogs, place
         self._cancel: asyncio.Future[None] | None = None
-        self._seen: tuple[float, Mapping[str, frozenset[str]]] = (0.0, {})
+        self._seen: tuple[float, Mapping[str, Seen]] = (0.0, {})
+        self.process = 0
 
     def cancel(self) -> None:
         """Cancels what runs now, if anything does."""
@@ -83,7 +61,10 @@ class PersonsDesk:
             self._cancel.set_result(None)
 
     async def ask(self, text: str, values: Sequence[Any], variables: Variables) -> Answer:
-        """Answers a question, paid from the share of whoever asks, at the end of a time class."""
+        """Answers a question: of the catalog, or paid from the share of whoever asks, at the end of a time class."""
+        known = await self.catalog(text, values, variables)
+        if known is not None:
+            return known
         said, path, bounds = variables.asked, variables["search_path"], variables.bounds
         flag, began = Cancelled(), time.monotonic()
 
@@ -100,17 +81,41 @@ class PersonsDesk:
         finally:
             await asyncio.sleep(until_class_ends(time.monotonic() - began, self._running.settings.time_classes))
 
+    async def catalog(self, text: str, values: Sequence[Any], variables: Variables) -> Answer | None:
+        """Answers a question to the catalog, from codebooks alone; None where it is none."""
+        if not may_ask_catalog(text):
+            return None
+
+        def act() -> Answer | None:
+            person = self._person()
+            return self._catalogs.answer(text, values, person.name, self._visible(person), variables, self.process)
+
+        return await self._run(self._running.quick, act, Cancelled(), variables.patience)
+
     async def columns(
         self, text: str, oids: Sequence[int], values: Sequence[Any] | None, variables: Variables
     ) -> tuple[Column, ...]:
         """The columns that an answer will have."""
-        given = [MADE_UP.get(oid, "") for oid in oids] if values is None else values
         said, path, bounds = variables.asked, variables["search_path"], variables.bounds
 
         def act() -> tuple[Column, ...]:
             person = self._person()
-            data_set, asked = self._read(person, text, given, said, path)
-            return columns_of(Analysts(self._running.house).shape(person, data_set, asked), bounds=bounds)
+            if may_ask_catalog(text):
+                known = self._catalogs.columns(
+                    text, len(oids) if values is None else len(values), person.name, self._visible(person)
+                )
+                if known is not None:
+                    return known
+            if values is not None:
+                return self._columns(person, text, values, said, path, bounds=bounds)
+            try:
+                book = self._visible(person).get(self._located(person, text, path))
+                given = made_up(names_in(text), oids, None if book is None else book.codebook)
+                return self._columns(person, text, given, said, path, bounds=bounds)
+            except QueryRefused as refusal:
+                fault = fault_of(refusal, text)
+            hint = "Its columns are worked out with made-up values for its parameters: write them into the text."
+            raise Fault(fault.state, fault.message, detail=fault.hint, hint=hint, position=fault.position)
 
         return await self._run(self._running.questions, act, Cancelled(), variables.patience)
 
@@ -128,23 +133,29 @@ class PersonsDesk:
     async def types(self, text: str, declared: tuple[int, ...], variables: Variables) -> tuple[int, ...]:
         """The types of the parameters of a question: declared, or those of the columns that they stand beside."""
         path = variables["search_path"]
+        if OWN.search(text) is not None:
+            return texts_of(text, declared)
 
         def act() -> tuple[int, ...]:
             names = names_in(text)
             if not names.beside:
                 return declared
+            person = self._person()
             try:
-                person = self._person()
-                book: Codebook | None = Analysts(self._running.house).codebook(
-                    person, self._located(person, text, path)
-                )
-            except SfumatoError:
-                book = None
+                book = self._visible(person)[self._located(person, text, path)].codebook
+            except (SfumatoError, KeyError):
+                return types_of(names, declared, None)
             return types_of(names, declared, book)
 
         return await self._run(self._running.quick, act, Cancelled(), variables.patience)
 
     # In threads
+
+    def _columns(
+        self, person: Person, text: str, values: Sequence[Any], said: Mapping[str, Any], path: str, *, bounds: bool
+    ) -> tuple[Column, ...]:
+        data_set, asked = self._read(person, text, values, said, path)
+        return columns_of(Analysts(self._running.house).shape(person, data_set, asked), bounds=bounds)
 
     def _person(self) -> Person:
         person = self._running.house.people.still_known_by(TOKEN, self._place)
@@ -164,21 +175,18 @@ class PersonsDesk:
         return data_set, Asked.read(names_in(text).plain(text), given)
 
     def _located(self, person: Person, text: str, path: str) -> str:
-        return located(names_in(text), path, lambda: self._visible(person))
+        return located(names_in(text), path, lambda: {name: one.tables for name, one in self._visible(person).items()})
 
-    def _visible(self, person: Person) -> Mapping[str, frozenset[str]]:
-        """The data sets that there are for somebody, with the names of their tables."""
+    def _visible(self, person: Person) -> Mapping[str, Seen]:
+        """The data sets that there are for somebody."""
         seen, there = self._seen
         now = time.monotonic()
         if now - seen < LOOKED_FOR and there:
             return there
         cases = Analysts(self._running.house)
-        there = {}
-        for name in cases.data_sets(person):
-            try:
-                there[name] = frozenset(table.name for table in cases.codebook(person, name).tables)
-            except NotAllowed:
-                continue
+        there = {
+            name: Seen(cases.version(person, name), cases.codebook(person, name)) for name in cases.data_sets(person)
+        }
         self._seen = now, there
         return there
 

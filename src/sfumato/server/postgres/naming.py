@@ -6,17 +6,36 @@ ever changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import datetime
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import final
+from itertools import pairwise
+from typing import Any, final
 
 from sqlglot import exp
 
 from sfumato.codebook.book import Codebook
+from sfumato.codebook.columns import Column
+from sfumato.core.atoms import Bounds
 from sfumato.query.sql.text import parse
-from sfumato.server.postgres.answers import BOOL, DATE, FLOAT8, INT8, NUMERIC, TEXT, TIMESTAMP
+from sfumato.server.postgres.answers import (
+    BOOL,
+    DATE,
+    FLOAT4,
+    FLOAT8,
+    INT2,
+    INT4,
+    INT8,
+    NUMERIC,
+    TEXT,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+)
 from sfumato.server.postgres.faults import Fault
+from sfumato.server.postgres.messages import MOST_VALUES
+from sfumato.server.postgres.statements import tokens_of
+from sfumato.server.postgres.values import INTEGERS
 
 DATABASE = "sfumato"
 """The one database that there is."""
@@ -34,7 +53,14 @@ CASTS = {
     exp.DType.DATE: DATE,
     exp.DType.TIMESTAMP: TIMESTAMP,
 }
-BESIDE = (exp.Binary, exp.Between, exp.In, exp.Paren, exp.Neg)
+SAMPLES: Mapping[int, Any] = {
+    **dict.fromkeys((INT2, INT4, INT8), 1),
+    **dict.fromkeys((FLOAT4, FLOAT8, NUMERIC), 1.0),
+    **dict.fromkeys((TIMESTAMP, TIMESTAMPTZ), datetime.datetime(2000, 1, 1)),
+    BOOL: True,
+    DATE: datetime.date(2000, 1, 1),
+}
+"""A value of each type."""
 
 
 @final
@@ -118,6 +144,35 @@ def types_of(names: Names, declared: tuple[int, ...], book: Codebook | None) -> 
         beside, oid = names.beside.get(number, ("", 0))
         made.append(said or oid or TYPES.get(columns.get(beside.casefold(), ""), TEXT))
     return tuple(made)
+
+
+def made_up(names: Names, oids: Sequence[int], book: Codebook | None) -> list[Any]:
+    """Values that stand for those of parameters where only columns are asked for: such as the codebook allows."""
+    columns = {} if book is None else {one.name.casefold(): one for table in book.tables for one in table.columns}
+    return [
+        _sample(columns.get(names.beside.get(number, ("", 0))[0].casefold()), oid) for number, oid in enumerate(oids, 1)
+    ]
+
+
+def _sample(column: Column | None, oid: int) -> Any:
+    if column is not None and column.categories and oid == TEXT:
+        return next((one for one in column.categories if isinstance(one, str)), "")
+    if column is None or column.between is None:
+        return SAMPLES.get(oid, "")
+    low, high = (column.between.lower, column.between.upper) if isinstance(column.between, Bounds) else column.between
+    middle: Any = low + (high - low) / 2  # type: ignore[operator]
+    if oid in INTEGERS:
+        return int(middle)
+    return float(middle) if oid in (FLOAT4, FLOAT8, NUMERIC) else middle
+
+
+def texts_of(text: str, declared: tuple[int, ...]) -> tuple[int, ...]:
+    """The types of parameters of which nothing is known: declared, or texts."""
+    tokens = tokens_of(text)
+    pairs = [(one, two) for one, two in pairwise(tokens) if one.text == "$"]
+    numbers = [int(two.text) for _, two in pairs if two.text.isdigit() and len(two.text) < 5]
+    many = max([len(declared), *(number for number in numbers if number <= MOST_VALUES)])
+    return tuple(declared[at] if at < len(declared) and declared[at] else TEXT for at in range(many))
 
 
 def located(names: Names, search_path: str, visible: Callable[[], Mapping[str, frozenset[str]]]) -> str:

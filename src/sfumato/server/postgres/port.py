@@ -14,6 +14,7 @@ from typing import final
 
 from sfumato.entropy import system
 from sfumato.errors import BadArgument
+from sfumato.server.postgres.catalogs import Catalogs
 from sfumato.server.postgres.desk import PersonsDesk
 from sfumato.server.postgres.faults import FATAL, Fault
 from sfumato.server.running import Running
@@ -50,6 +51,7 @@ class Port:
         self._numbers, self._tasks = itertools.count(1), set[asyncio.Task[None]]()
         self._desks: dict[int, tuple[bytes, PersonsDesk]] = {}
         self._people: Counter[str] = Counter()
+        self.catalogs = Catalogs()
 
     @property
     def needs_tls(self) -> bool:
@@ -98,7 +100,7 @@ class Port:
         while number in self._desks:
             number = int.from_bytes(system().octets(4), "big") >> 1
         secret = system().octets(KEY_BYTES)
-        self._desks[number] = secret, desk
+        self._desks[number], desk.process = (secret, desk), number
         return number, secret
 
     def forget(self, number: int) -> None:

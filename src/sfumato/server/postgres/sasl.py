@@ -39,7 +39,7 @@ class Proof:
     def __init__(
         self, salt: bytes, tokens: Sequence[tuple[str, Verifier]], nonce: bytes, binding: bytes | None = None
     ) -> None:
-        self._salt, self._tokens, self._nonce, self._binding = salt, list(tokens), b64encode(nonce), binding
+        self._salt, self._tokens, self._nonce, self._binding = salt, list(tokens), nonce, binding
         self._header, self._said, self._whole = b"", b"", b""
 
     @property

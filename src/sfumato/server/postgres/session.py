@@ -53,6 +53,7 @@ from sfumato.server.postgres.writing import (
 )
 from sfumato.server.postgres.writing import copied as copied_line
 
+WITH_PARAMETERS = frozenset({Kind.QUESTION, Kind.EXPLAIN, Kind.COPY, Kind.DECLARE})
 ROWS_AT_ONCE = 500
 """Rows after which it is waited until the client has taken them."""
 
@@ -236,7 +237,7 @@ class Session:
             raise Fault("42601", "several statements cannot be prepared as one")
         statement = statements[0] if statements else None
         oids = message.oids
-        if statement is not None and statement.kind in (Kind.QUESTION, Kind.EXPLAIN, Kind.COPY):
+        if statement is not None and statement.kind in WITH_PARAMETERS:
             oids = await self._desk.types(statement.text, message.oids, self._commands.variables)
         self._kept.prepare(message.name, Prepared(statement, oids))
 

@@ -175,8 +175,13 @@ def _with_question(text: str, whole: str, tokens: Sequence[Token], words: list[s
             return _explain(text, tokens, words)
         case "DECLARE" if "FOR" in words:
             at = words.index("FOR")
+            held = ("HOLD",) if "HOLD" in words[:at] and "WITHOUT" not in words[:at] else ()
             return Statement(
-                Kind.DECLARE, _cut(text, tokens[at + 1 :]), "DECLARE CURSOR", (tokens[1].text,), _start(tokens, at + 1)
+                Kind.DECLARE,
+                _cut(text, tokens[at + 1 :]),
+                "DECLARE CURSOR",
+                (tokens[1].text, *held),
+                _start(tokens, at + 1),
             )
         case "FETCH":
             return _fetch(whole, tokens, words)

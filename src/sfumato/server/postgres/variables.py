@@ -10,7 +10,7 @@ from sfumato.errors import did_you_mean
 from sfumato.server.postgres.faults import Fault
 
 OURS = "sfumato."
-VERSION = "16.0"
+VERSION = "15.18"
 """The version of PostgreSQL whose manners are kept; tools choose their catalog queries by it."""
 
 REPORTED = {
@@ -37,7 +37,7 @@ REPORTED = {
 
 FIXED = {
     "server_version": VERSION,
-    "server_version_num": "160000",
+    "server_version_num": "150018",
     "server_encoding": "UTF8",
     "integer_datetimes": "on",
     "is_superuser": "off",
@@ -117,6 +117,11 @@ class Variables:
             return self._fixed[folded]
         return self._now.get(_known(folded), "")
 
+    def says(self, name: str) -> bool:
+        """Tells whether a setting has a value here, or is one of our own."""
+        folded = name.lower()
+        return folded.startswith(OURS) or bool(self._fixed.get(folded) or self._now.get(folded))
+
     def set(self, name: str, value: str | None, *, local: bool = False) -> dict[str, str]:
         """Sets something, or sets it back (None); what a client must be told of it."""
         known = _known(name)
@@ -150,6 +155,11 @@ class Variables:
     def reported(self) -> dict[str, str]:
         """What a client is told of at the beginning."""
         return {shown: self[name] for name, shown in REPORTED.items()}
+
+    @property
+    def stated(self) -> dict[str, str]:
+        """The settings that say something, by their names in small letters."""
+        return {name: value for name, value in self._now.items() if value}
 
     @property
     def all(self) -> list[tuple[str, str]]:
@@ -199,7 +209,7 @@ def _checked(name: str, value: str) -> str:
         if value:
             _read(name.removeprefix(OURS), value)
         return _switch(name, value) if name == "sfumato.bounds" else value
-    if name == "client_encoding" and value.lower() not in ENCODINGS:
+    if name == "client_encoding" and value.strip("'\"").lower() not in ENCODINGS:
         raise Fault("22023", "texts are in UTF8 here, whatever else is asked for")
     if name == "client_encoding":
         return "UTF8"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 import os
+import re
 import shutil
 import subprocess
 from decimal import Decimal
@@ -16,6 +17,8 @@ import pytest
 from tests.unit.server.postgres.ports import COUNT, SAID, OpenPort
 
 import sfumato as sf
+from sfumato.release.codec import release_from_plain
+from sfumato.remote.wire import RELEASE
 
 SITES = "SELECT site, COUNT(*) AS n, AVG(minutes) AS m FROM visits WHERE minutes < %s GROUP BY site ORDER BY site"
 
@@ -33,8 +36,11 @@ def test_an_answer_is_the_release_in_the_book_and_the_same_question_again_is_fre
     assert first == again
     assert first[0][0] in [one.value.to_dict().get("n", [None])[0] for one in releases]
     assert spent(port) == before
-    http = port.world.ask("ada", {"sql": COUNT, "epsilon": "0.1", "max_rows": 5}).json()
-    assert first[0][0] in [row[0] if isinstance(row, list) else row.get("n") for row in http["rows"]] or True
+    exact = {"accept": RELEASE}
+    http = release_from_plain(
+        port.world.ask("ada", {"sql": COUNT, "epsilon": "0.1", "max_rows": 5}, headers=exact).json()
+    )
+    assert first[0][0] == http.value.only()
     assert spent(port) == before
 
 
@@ -44,26 +50,27 @@ def test_psycopg_with_parameters_in_both_forms(port: OpenPort, binary: bool) -> 
         cursor = connection.execute(SITES, (30,), binary=binary)
         rows = cursor.fetchall()
         assert [column.name for column in cursor.description or ()] == ["site", "n", "m"]
-        assert [type(cell) for cell in rows[-1]] == [str, int, float]
+        assert [type(cell) for cell in rows[0]] == [str, int, float]
         assert rows == connection.execute(SITES, (30,), binary=not binary).fetchall()
 
 
-@pytest.mark.parametrize("value", [30, 30.0, Decimal("30.0"), "30"])
-def test_a_value_is_what_its_column_takes(port: OpenPort, value: object) -> None:
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(30, "30"), (30.5, "30.5"), (Decimal("30.0"), "30"), (Decimal("30.5"), "30.5"), ("30.5", "30.5")],
+)
+def test_a_value_is_the_literal_of_its_type(port: OpenPort, value: object, written: str) -> None:
     with port.connect() as connection:
         rows = connection.execute("SELECT COUNT(*) AS n FROM visits WHERE minutes < %s", (value,)).fetchall()
-        kept = connection.execute("SELECT COUNT(*) AS n FROM visits WHERE minutes < 30").fetchall()
-    assert len(rows) == 1
-    assert isinstance(value, float) or rows == kept or len(kept) == 1
+        kept = connection.execute(f"SELECT COUNT(*) AS n FROM visits WHERE minutes < {written}").fetchall()
+    assert rows == kept
 
 
 def test_a_text_that_looks_like_sql_is_a_text(port: OpenPort) -> None:
     """Parameters become literals of the tree: none is ever pasted into a text."""
     with port.connect() as connection:
         asked = "SELECT COUNT(*) AS n FROM visits WHERE site = %s"
-        assert len(connection.execute(asked, ("north' OR '1'='1",)).fetchall()) == 1
-        releases = port.world.house.data_sets.share("visits", "ada").releases()
-    assert any("'north'' OR ''1''=''1'" in one.how.asked for one in releases)
+        with pytest.raises(psycopg.errors.FeatureNotSupported, match="can be true for no row"):
+            connection.execute(asked, ("north' OR '1'='1",))
 
 
 def test_prepared_statements_pipelines_and_server_side_cursors(port: OpenPort) -> None:
@@ -76,7 +83,7 @@ def test_prepared_statements_pipelines_and_server_side_cursors(port: OpenPort) -
         assert [len(cursor.fetchall()) for cursor in cursors] == [1, 3, 1]
         with connection.cursor("rows") as cursor:
             cursor.itersize = 1
-            cursor.execute(SITES, (30,)) if False else cursor.execute(SITES.replace("%s", "30"))
+            cursor.execute(SITES, (30,))
             assert len(list(cursor)) == 3
 
 
@@ -134,7 +141,6 @@ def test_several_statements_in_one_text(port: OpenPort) -> None:
         while cursor.nextset():
             tags.append(cursor.statusmessage)
         assert tags == ["SET", "SELECT 1", "SHOW"]
-        assert connection.execute(";").statusmessage is None or True
         with pytest.raises(psycopg.errors.UndefinedTable):
             connection.execute(f"SELECT COUNT(*) FROM nowhere; {COUNT}")
 
@@ -157,7 +163,7 @@ def test_asyncpg(port: OpenPort) -> None:
     one, two, (three, pages) = asyncio.run(ask())
     assert (len(one), len(two), len(three), len(pages)) == (1, 3, 1, 3)
     assert isinstance(one[0]["n"], int)
-    assert isinstance(two[0]["m"], float)
+    assert {type(row["m"]) for row in two} <= {float, type(None)}
 
 
 def test_pg8000(port: OpenPort) -> None:
@@ -190,7 +196,20 @@ def psql(port: OpenPort, *commands: str, who: str = "ada", **more: str) -> subpr
     if found is None:
         pytest.skip("needs psql")
     said = {"PGPASSWORD": port.world.tokens[who], "PGOPTIONS": SAID, "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
-    words = [found, "-X", "-h", "127.0.0.1", "-p", str(port.number), "-U", who, "-d", "sfumato", "-v", "VERBOSITY=verbose"]
+    words = [
+        found,
+        "-X",
+        "-h",
+        "127.0.0.1",
+        "-p",
+        str(port.number),
+        "-U",
+        who,
+        "-d",
+        "sfumato",
+        "-v",
+        "VERBOSITY=verbose",
+    ]
     for command in commands:
         words += ["-c", command]
     return subprocess.run(words, capture_output=True, text=True, env=said | more, timeout=60, check=False)
@@ -198,8 +217,8 @@ def psql(port: OpenPort, *commands: str, who: str = "ada", **more: str) -> subpr
 
 def test_psql(port: OpenPort) -> None:
     said = psql(port, r"\conninfo", COUNT, "SET sfumato.bounds TO on", COUNT, "SELECT COUNT(*) FROM nowhere")
-    assert 'connected to database "sfumato" as user "ada"' in said.stdout.lower() or "sfumato" in said.stdout
-    assert " n | n_low | n_high" in said.stdout.replace("  ", " ")
+    assert said.stdout.startswith('You are connected to database "sfumato" as user "ada"')
+    assert re.search(r" n +\| +n_low +\| +n_high", said.stdout)
     assert "42P01" in said.stderr
     assert "LINE 1: SELECT COUNT(*) FROM nowhere" in said.stderr
 
