@@ -53,7 +53,11 @@ class Rates:
 @final
 @dataclass(frozen=True, kw_only=True)
 class ServerSettings:
-    """Everything that a server is told. ``origin`` is how browsers call it, such as ``https://dp.example.org``."""
+    """Everything that a server is told. ``origin`` is how browsers call it, such as ``https://dp.example.org``.
+
+    ``usual_loss`` is what a question by the PostgreSQL port costs where nothing else is said; ``several`` tells that
+    other processes of this server have the same ports.
+    """
 
     host: str = "127.0.0.1"
     port: int = 8470
@@ -73,6 +77,7 @@ class ServerSettings:
     metrics_port: int | None = None
     pg_port: int = 0
     usual_loss: Mapping[str, str] = field(default_factory=dict)
+    several: bool = False
     works: bool = True
     visit_lasts: timedelta = timedelta(hours=12)
     sizes: Sizes = field(default_factory=Sizes)

@@ -21,6 +21,7 @@ from sfumato.server.running import Pool, Running
 from sfumato.service.analysts import Analysts
 from sfumato.service.asking import Asked
 from sfumato.service.people import TOKEN, Person
+from sfumato.service.rights import Action
 
 Made = TypeVar("Made")
 
@@ -71,6 +72,7 @@ class PersonsDesk:
         def act() -> Answer:
             person = self._person()
             data_set, asked = self._read(person, text, values, said, path)
+            person.need(Action.ASK, data_set)
             cases = Analysts(self._running.house)
             shape = cases.shape(person, data_set, asked)
             flag.check()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -29,9 +28,8 @@ async def listening(running: Running, number: int, limits: Limits | None = None)
             channel.crowded = True
         return channel
 
-    shared = hasattr(socket, "SO_REUSEPORT")
     server = await loop.create_server(
-        made, running.settings.host, number, backlog=BACKLOG, reuse_port=shared and number != 0
+        made, running.settings.host, number, backlog=BACKLOG, reuse_port=running.settings.several
     )
     try:
         yield server.sockets[0].getsockname()[1]

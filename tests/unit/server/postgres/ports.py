@@ -40,7 +40,7 @@ class OpenPort:
     def address(self, who: str = "ada", scheme: str = "postgresql") -> str:
         return f"{scheme}://{who}:{self.world.tokens[who]}@127.0.0.1:{self.number}/sfumato"
 
-    def raw(self, *parts: bytes, seconds: float = 5.0) -> bytes:
+    def raw(self, *parts: bytes, seconds: float = 1.0) -> bytes:
         """Sends octets as they are, and gives what comes back until the server closes, or says nothing more."""
         with socket.create_connection(("127.0.0.1", self.number), 10) as connection:
             connection.settimeout(seconds)
@@ -48,7 +48,6 @@ class OpenPort:
             try:
                 for part in parts:
                     connection.sendall(part)
-                connection.shutdown(socket.SHUT_WR)
                 while more := connection.recv(65_536):
                     answer += more
             except OSError:
@@ -63,14 +62,14 @@ def startup(**said: str) -> bytes:
 
 
 @contextmanager
-def opened(world: World, limits: Limits | None = None) -> Iterator[OpenPort]:
-    """Opens the port of a world on a free number of loopback, in a thread of its own."""
+def opened(world: World, limits: Limits | None = None, *, number: int = 0) -> Iterator[OpenPort]:
+    """Opens the port of a world on loopback, in a thread of its own."""
     ready, stop, numbers = threading.Event(), asyncio.Event(), list[int]()
     loop = asyncio.new_event_loop()
 
     async def serve() -> None:
-        async with listening(world.running, 0, limits) as number:
-            numbers.append(number)
+        async with listening(world.running, number, limits) as found:
+            numbers.append(found)
             ready.set()
             await stop.wait()
 

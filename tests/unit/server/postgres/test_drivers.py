@@ -20,7 +20,7 @@ import sfumato as sf
 from sfumato.release.codec import release_from_plain
 from sfumato.remote.wire import RELEASE
 
-SITES = "SELECT site, COUNT(*) AS n, AVG(minutes) AS m FROM visits WHERE minutes < %s GROUP BY site ORDER BY site"
+SITES = "SELECT site, COUNT(*) AS n, SUM(minutes) AS m FROM visits WHERE minutes < %s GROUP BY site ORDER BY site"
 
 
 def spent(port: OpenPort, who: str = "ada") -> sf.Loss:
