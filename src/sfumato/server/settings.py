@@ -90,6 +90,9 @@ class ServerSettings:
         if not self.secure and self.host not in LOOPBACK:
             must = "a loopback address, unless there is a certificate, or a proxy that has one (behind_proxy)"
             raise BadArgument("host", must, self.host)
+        if self.pg_port and not self.tls and self.host not in LOOPBACK:
+            must = "left out, or together with a certificate: answers would be read on the way, by a proxy too"
+            raise BadArgument("pg_port", must, self.pg_port)
         if list(self.time_classes) != sorted(set(self.time_classes)) or not self.time_classes:
             raise BadArgument("time_classes", "seconds, each more than the one before", self.time_classes)
 

@@ -45,9 +45,6 @@ class Port:
         settings = running.settings
         self.running, self.limits = running, limits or Limits()
         self.context, self.binding = tls_of(settings.certificate, settings.private_key)
-        if self.context is None and settings.host not in LOOPBACK:
-            must = "left out, or together with a certificate: tokens and answers would be read on the way"
-            raise BadArgument("pg_port", must, settings.pg_port)
         self._numbers, self._tasks = itertools.count(1), set[asyncio.Task[None]]()
         self._desks: dict[int, tuple[bytes, PersonsDesk]] = {}
         self._people: Counter[str] = Counter()

@@ -19,7 +19,8 @@ from tests.unit.server.postgres.ports import COUNT, OpenPort, opened, startup
 from tests.unit.server.world import MARKER, World, register, world_in
 
 from sfumato.errors import BadArgument
-from sfumato.server.postgres.port import Limits, Port, tls_of
+from sfumato.server.postgres.port import Limits, tls_of
+from sfumato.server.settings import ServerSettings
 from sfumato.service.analysts import Analysts
 
 SSL_REQUEST = struct.pack(">ii", 8, 80877103)
@@ -63,10 +64,13 @@ def test_a_certificate_that_cannot_be_read(tmp_path: Path) -> None:
         tls_of(wrong, wrong)
 
 
-def test_others_are_let_in_by_tls_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(vars(world.running.settings), "host", "0.0.0.0")
+def test_others_are_let_in_by_tls_alone(encrypted: tuple[OpenPort, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadArgument, match="certificate"):
-        Port(world.running)
+        ServerSettings(host="0.0.0.0", behind_proxy=True, pg_port=5433)
+    port, _ = encrypted
+    monkeypatch.setitem(vars(port.world.running.settings), "host", "0.0.0.0")
+    with pytest.raises(psycopg.OperationalError, match="by TLS alone"):
+        port.connect(sslmode="disable")
 
 
 def test_nothing_that_was_sent_before_encryption_is_believed(encrypted: tuple[OpenPort, Path]) -> None:
