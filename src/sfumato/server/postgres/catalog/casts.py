@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-from sfumato.server.postgres.catalog.refusals import BAD_TEXT, NO_FUNCTION, NO_TABLE, NO_TYPE, UNSUPPORTED, refused
+from sfumato.server.postgres.catalog.refusals import (
+    BAD_TEXT,
+    NO_FUNCTION,
+    NO_TABLE,
+    NO_TYPE,
+    UNSUPPORTED,
+    CatalogRefused,
+    refused,
+)
 from sfumato.server.postgres.catalog.scopes import Typed, quoted
 from sfumato.server.postgres.catalog.types import (
     NUMBERS,
@@ -41,6 +49,8 @@ class Numbers(Protocol):
 
     def number(self, kind: str, name: str) -> int | None: ...
 
+    def note(self, parameter: int, name: str) -> None: ...
+
 
 def constant(numbers: Numbers, text: str, name: str) -> str:
     """A text in quotes as the engine reads it, once its type is known."""
@@ -60,6 +70,8 @@ def constant(numbers: Numbers, text: str, name: str) -> str:
             return f"CAST({quoted(text.strip())} AS {kept(name)})"
         if name == "bool":
             return _truth(text.strip().lower())
+    except CatalogRefused:
+        raise
     except (ValueError, IndexError):
         raise refused(BAD_TEXT, f"invalid input syntax for type {shown_type(types()[name].oid)}") from None
     if kept(name) != "VARCHAR":
@@ -89,6 +101,8 @@ def _object(numbers: Numbers, text: str, name: str) -> int:
 
 def coerced(numbers: Numbers, given: Typed, name: str) -> str:
     """A value where a type is expected: what is in quotes is read as that type, all else stays what it is."""
+    if given.parameter:
+        numbers.note(given.parameter, name)
     if given.text is not None:
         return constant(numbers, given.text, name)
     if given.type == "unknown" and given.sql == "NULL":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import final
 
@@ -24,9 +24,9 @@ from sfumato.server.postgres.catalog.reading import read
 from sfumato.server.postgres.catalog.refusals import NO_TABLE, UNSUPPORTED, CatalogRefused, refused
 from sfumato.server.postgres.catalog.relations import CATALOG, INFORMATION, Relation, relations
 from sfumato.server.postgres.catalog.scopes import Output, Query
-from sfumato.server.postgres.catalog.showing import shown, version
-from sfumato.server.postgres.catalog.types import oid_of
-from sfumato.server.postgres.catalog.writing import writer
+from sfumato.server.postgres.catalog.showing import settings, shown, version
+from sfumato.server.postgres.catalog.types import array_text, oid_of
+from sfumato.server.postgres.catalog.writing import writer, written
 
 OWN = (CATALOG, INFORMATION)
 
@@ -34,18 +34,21 @@ OWN = (CATALOG, INFORMATION)
 @final
 @dataclass(frozen=True)
 class Visit:
-    """What a question may ask of the connection itself: settings beside the usual ones, its process, when it began."""
+    """What a question may ask of the connection itself: settings beside the usual ones, and the number of its process."""
 
-    settings: Mapping[str, str] = ()  # type: ignore[assignment]
+    settings: Mapping[str, str] = field(default_factory=dict)
     process: int = 0
 
 
-NOWHERE = Visit({})
+NOWHERE = Visit()
 
 
 @final
 class Catalog:
-    """Answers questions to the catalog, for one person and the data sets that they may see."""
+    """Answers questions to the catalog, for one person and the data sets that they may see.
+
+    ``path`` are the schemas in which names without one are looked up, in all of them where none is said.
+    """
 
     def __init__(
         self,
@@ -53,13 +56,14 @@ class Catalog:
         person: str,
         database: str,
         *,
+        path: Sequence[str] = (),
         clock: Callable[[], datetime.datetime] = lambda: datetime.datetime.now(datetime.UTC),
     ) -> None:
-        self._database = Database(tuple(visible), person, database)
+        self._database = Database(tuple(visible), person, database, tuple(path))
         self._clock = clock
         self._started = clock()
 
-    def answer(self, sql: str, parameters: Sequence[str | None] = (), *, visit: Visit = NOWHERE) -> Answer | None:
+    def answer(self, sql: str, parameters: Sequence[object] = (), *, visit: Visit = NOWHERE) -> Answer | None:
         """Answers a text, or says with None that it is no question to the catalog: it names tables of data sets.
 
         What asks the catalog and data sets at once is refused, and so is what PostgreSQL could answer and this cannot
@@ -67,23 +71,30 @@ class Catalog:
         """
         if (answer := shown(self._database, sql, visit.settings)) is not None:
             return answer
-        bound = self._bound(sql, parameters)
+        bound = self._bound(sql, [parameter_text(one) for one in parameters])
         if bound is None:
             return None
-        query, used = bound
-        now = self._clock().replace(tzinfo=None)
-        said = {"now": now.isoformat(sep=" "), **self._said(visit)}
-        rows = self._engine.run(query.sql, used, said)
+        query, binder = bound
+        rows = self._engine.run(query.sql, list(binder.used.values()), self._said(visit))
         write = [writer(self._objects, one.type) for one in query.outputs]
         texts = tuple(tuple(one(cell) for one, cell in zip(write, row, strict=True)) for row in rows)
         return Answer(columns_of(query.outputs), texts, f"SELECT {len(texts)}")
 
-    def describe(self, sql: str, many: int = 0) -> tuple[Column, ...] | None:
-        """Says which columns the answer to a text has, without working it out; ``many`` parameters are not known yet."""
+    def describe(self, sql: str, declared: Sequence[int] = ()) -> Description | None:
+        """Says which columns the answer to a text has and of which types its parameters are, as far as it follows.
+
+        Nothing is worked out; ``declared`` are types of parameters that are known, 0 where one is not.
+        """
         if (answer := shown(self._database, sql, {})) is not None:
-            return answer.columns
+            return Description(answer.columns, ())
+        many = max([len(declared), *parameters_in(sql)])
         bound = self._bound(sql, [None] * many)
-        return None if bound is None else columns_of(bound[0].outputs)
+        if bound is None:
+            return None
+        query, binder = bound
+        said = [*declared, *[0] * (many - len(declared))]
+        oids = tuple(one or oid_of(binder.noted.get(number, "text")) for number, one in enumerate(said, 1))
+        return Description(columns_of(query.outputs), oids)
 
     def close(self) -> None:
         """Ends the engine, if there is one."""
@@ -98,7 +109,7 @@ class Catalog:
     def _engine(self) -> Engine:
         return Engine(self._database, self._objects)
 
-    def _bound(self, sql: str, parameters: Sequence[str | None]) -> tuple[Query, list[Relation]] | None:
+    def _bound(self, sql: str, parameters: Sequence[str | None]) -> tuple[Query, Binder] | None:
         try:
             tree = read(sql)
         except CatalogRefused:
@@ -113,7 +124,7 @@ class Catalog:
         if others:
             raise refused(UNSUPPORTED, "one question asks either the catalog or a data set, and this asks both")
         binder = Binder(self._objects, self._relation, parameters)
-        return binder.statement(tree), list(binder.used.values())
+        return binder.statement(tree), binder
 
     @staticmethod
     def _relation(name: str, schema: str) -> Relation:
@@ -122,24 +133,28 @@ class Catalog:
             raise refused(NO_TABLE, f'relation "{name[:63]}" does not exist')
         return relation
 
-    def _said(self, visit: Visit) -> dict[str, Mapping[str, str]]:
-        database = self._database
+    def _said(self, visit: Visit) -> dict[str, Mapping[str, str] | str]:
+        """What the engine looks up for this question alone."""
+        database, known = self._database, settings(self._database, visit.settings)
         said = {
-            "version": version(),
+            "version": version(known),
             "person": database.person,
             "database": database.name,
             "schema": database.path[0],
             "process": str(visit.process),
             "started": self._started.replace(tzinfo=None).isoformat(sep=" "),
         }
-        return {"said": said, "settings": settings_of(database, visit.settings)}
+        now = self._clock().replace(tzinfo=None).isoformat(sep=" ")
+        return {"now": now, "said": said, "settings": {name: value for name, (_, value) in known.items()}}
 
 
-def settings_of(database: Database, given: Mapping[str, str]) -> dict[str, str]:
-    """All settings as SHOW says them, by names in small letters."""
-    from sfumato.server.postgres.catalog.showing import settings
+@final
+@dataclass(frozen=True)
+class Description:
+    """What is known of a question before it is asked: its columns, and the types of its parameters."""
 
-    return {name: value for name, (_, value) in settings(database, given).items()}
+    columns: tuple[Column, ...]
+    parameters: tuple[int, ...]
 
 
 def columns_of(outputs: Sequence[Output]) -> tuple[Column, ...]:
@@ -164,3 +179,22 @@ def _tables(tree: exp.Expr) -> Iterator[tuple[str, str]]:
     for one in tree.find_all(exp.Table):
         if isinstance(one.this, exp.Identifier):
             yield folded(one.this), folded(one.args.get("db"))
+
+
+def parameter_text(value: object) -> str | None:
+    """The text of a parameter, however it came."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple):
+        return array_text([parameter_text(one) for one in value])
+    return written(value)
+
+
+def parameters_in(sql: str) -> list[int]:
+    """The numbers of the parameters of a text, of which there are no more than PostgreSQL takes."""
+    try:
+        tree = read(sql)
+    except CatalogRefused:
+        return []
+    names = [str(one.name) for one in tree.find_all(exp.Parameter)]
+    return [min(int(name), 65_535) for name in names if name.isdecimal()]

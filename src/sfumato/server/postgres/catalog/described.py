@@ -116,6 +116,7 @@ class Database:
     visible: tuple[Described, ...]
     person: str
     name: str
+    looked_in: tuple[str, ...] = ()
 
     @cached_property
     def person_oid(self) -> int:
@@ -134,8 +135,9 @@ class Database:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """Where names without a schema are looked up."""
-        return tuple(self.schemas) or ("public",)
+        """Where names without a schema are looked up: in the schemas that were said, or else in all, in their order."""
+        said = tuple(name for name in self.looked_in if name in self.schemas)
+        return said or tuple(self.schemas) or ("public",)
 
     @cached_property
     def tables(self) -> tuple[Entry, ...]:
@@ -145,8 +147,8 @@ class Database:
     @cached_property
     def first(self) -> dict[str, Entry]:
         """Tables by name alone: of several, the one whose schema is looked in first."""
-        ordered = sorted(self.tables, key=lambda one: self.path.index(one.schema))
-        return {one.name: one for one in reversed(ordered)}
+        found = [one for schema in self.path for one in self.tables if one.schema == schema]
+        return {one.name: one for one in reversed(found)}
 
     def _entries(self, described: Described) -> Iterator[Entry]:
         schema = described.namespace

@@ -101,11 +101,11 @@ def _literal(binding: Binding, tree: exp.Literal, scope: Scope) -> Typed:
 
 
 def _parameter(binding: Binding, tree: exp.Parameter, scope: Scope) -> Typed:
-    try:
-        text = binding.parameters[int(str(tree.name)) - 1]
-    except (ValueError, IndexError):
-        raise refused("42P02", "there is no parameter of that number") from None
-    return Typed("NULL", "unknown") if text is None else Typed(quoted(text), "unknown", text=text)
+    number = int(str(tree.name)) if str(tree.name).isdecimal() else 0
+    if not 1 <= number <= len(binding.parameters):
+        raise refused("42P02", "there is no parameter of that number")
+    text = binding.parameters[number - 1]
+    return Typed("NULL" if text is None else quoted(text), "unknown", text=text, parameter=number)
 
 
 def _cast(binding: Binding, tree: exp.Cast, scope: Scope) -> Typed:
@@ -114,7 +114,7 @@ def _cast(binding: Binding, tree: exp.Cast, scope: Scope) -> Typed:
     made = cast(binding, inner, name)
     if tree.to.expressions and name in ("varchar", "bpchar") and str(tree.to.expressions[0].name).isdecimal():
         made = Typed(f"left({made.sql}, {int(str(tree.to.expressions[0].name))})", name)
-    return made.called(inner.name, inner.sure) if inner.sure > 1 else made.called(name, 1)
+    return made.called(inner.name, inner.sure) if inner.sure > 1 else made.called(name.removeprefix("_"), 1)
 
 
 def type_name(tree: exp.DataType) -> str:

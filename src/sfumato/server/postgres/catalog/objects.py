@@ -45,6 +45,9 @@ class Objects:
                 return self.function_numbers.get(_plain(name).partition("(")[0].removeprefix("pg_catalog."))
         return None
 
+    def note(self, parameter: int, name: str) -> None:
+        """Notes nothing: there are no parameters here."""
+
     @cached_property
     def class_numbers(self) -> dict[str, int]:
         """Numbers of tables, indexes and relations: by schema and name, and by name where they are looked up by it."""
@@ -90,10 +93,9 @@ class Objects:
         """Numbers of types, by all of their names."""
         numbers = {fact.name: fact.oid for fact in types().values()}
         numbers |= {words: numbers[name] for words, name in NAMES_OF_TYPES.items() if name in numbers}
-        lists = {oid: name for name, oid in numbers.items()}
-        for fact in types().values():
-            if fact.element and fact.name.startswith("_") and fact.element in lists:
-                numbers |= {f"{lists[fact.element]}[]": fact.oid, f"{shown_type(fact.element)}[]": fact.oid}
+        lists = {fact.element: fact.oid for fact in types().values() if fact.element and fact.name.startswith("_")}
+        words = {**numbers, **{shown_type(oid): oid for oid in lists}}
+        numbers |= {f"{name}[]": lists[oid] for name, oid in words.items() if oid in lists} | words
         return numbers
 
     @cached_property

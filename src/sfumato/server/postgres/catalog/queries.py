@@ -44,12 +44,18 @@ class Binder:
         parameters: Sequence[str | None] = (),
     ) -> None:
         self._numbers, self._relation, self.parameters = numbers, relation, parameters
+        self.noted: dict[int, str] = {}
+        """Types of parameters, as far as it follows from where they stand."""
         self.used: dict[str, Relation] = {}
         """What the statement reads, by the engine's names."""
 
     def number(self, kind: str, name: str) -> int | None:
         """The number of an object, by its name."""
         return self._numbers.number(kind, name)
+
+    def note(self, parameter: int, name: str) -> None:
+        """Notes the type of a parameter, where it stands first."""
+        self.noted.setdefault(parameter, name)
 
     def relation(self, name: str, schema: str) -> Relation:
         """A relation that may be read, which is noted."""
@@ -86,6 +92,8 @@ class Binder:
         items = tree.expressions
         if name in AGGREGATES:
             return self._aggregate(name, items, scope)
+        if name == "array" and len(items) == 1 and isinstance(items[0], exp.Select | exp.SetOperation | exp.Subquery):
+            return expression(self, exp.Array(expressions=[items[0]]), scope)
         if any(isinstance(one, exp.Order | exp.Distinct | exp.Star) for one in items):
             raise refused(SYNTAX, f"{name[:63]} is no aggregate function")
         if name in ("coalesce", "greatest", "least", "nullif"):

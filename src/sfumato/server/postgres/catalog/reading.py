@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import SqlglotError
 from sqlglot.parsers.postgres import PostgresParser
-from sqlglot.tokens import TokenType  # type: ignore[attr-defined]
+from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 
 from sfumato.server.postgres.catalog.refusals import SYNTAX, UNSUPPORTED, refused
 from sfumato.server.postgres.catalog.types import NAMES_OF_TYPES
@@ -26,6 +27,7 @@ SPECIAL = ("CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
 """Calls with words of their own inside of the parentheses."""
 
 ZONED = ("time", "timestamp")
+STATEMENTS = frozenset("delete from group insert order select table update user where".split())
 
 
 class Dialect(Postgres):
@@ -89,7 +91,8 @@ def read(text: str) -> exp.Expr:
     if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
         raise refused(SYNTAX, "the text holds a character that PostgreSQL does not take")
     try:
-        trees = [tree for tree in DIALECT.parser(error_message_context=0).parse(DIALECT.tokenize(text), text) if tree]
+        tokens = _named(list(DIALECT.tokenize(text)))
+        trees = [tree for tree in DIALECT.parser(error_message_context=0).parse(tokens, text) if tree]
     except RecursionError:
         raise refused(UNSUPPORTED, "the text is nested too deeply to be read") from None
     except (SqlglotError, ValueError, IndexError, KeyError, AttributeError, TypeError):
@@ -97,3 +100,12 @@ def read(text: str) -> exp.Expr:
     if len(trees) != 1:
         raise refused(SYNTAX, "the text cannot be read as one statement")
     return trees[0]
+
+
+def _named(tokens: list[Token]) -> list[Token]:
+    """After AS a word is a name, whatever it means elsewhere, as in ``… AS select``."""
+    for before, token in pairwise(tokens):
+        plain = token.token_type not in (TokenType.IDENTIFIER, TokenType.STRING)
+        if plain and before.token_type is TokenType.ALIAS and token.text.lower() in STATEMENTS:
+            token.token_type = TokenType.VAR
+    return tokens

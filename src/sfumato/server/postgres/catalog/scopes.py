@@ -16,7 +16,7 @@ class Typed:
     """An expression as the engine takes it, its type, and how a column that is it would be called.
 
     ``sure`` is how sure the name is, from 0 (none) to 2, as PostgreSQL weighs names of inner and outer expressions;
-    ``text`` is that of a text in quotes whose type nothing has said yet.
+    ``text`` is that of a text in quotes whose type nothing has said yet, ``parameter`` the number of a parameter.
     """
 
     sql: str
@@ -24,6 +24,7 @@ class Typed:
     name: str = "?column?"
     sure: int = 0
     text: str | None = None
+    parameter: int = 0
 
     def called(self, name: str, sure: int = 2) -> Typed:
         """The same under another name."""

@@ -21,10 +21,9 @@ WORDS = {
 LONGEST_SHOW = 200
 
 
-def version() -> str:
+def version(known: Mapping[str, tuple[str, str]]) -> str:
     """What `version()` says: tools read in it which PostgreSQL they talk to."""
-    known = {line.split("|")[0]: line.split("|")[1] for line in fact_lines("settings")}
-    return f"PostgreSQL {known['server_version']} (sfumato {installed('sfumato')})"
+    return f"PostgreSQL {known['server_version'][1]} (sfumato {installed('sfumato')})"
 
 
 def settings(database: Database, given: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -35,7 +34,9 @@ def settings(database: Database, given: Mapping[str, str]) -> dict[str, tuple[st
         known[parts[0].lower()] = parts[0], parts[5]
     known["search_path"] = "search_path", ", ".join(quoted_name(one) for one in database.path)
     known["session_authorization"] = "session_authorization", database.person
-    for name, value in dict(given).items():
+    for name, value in given.items():
+        if name.lower() == "search_path" and not value:
+            continue  # nothing is said of where to look
         known[name.lower()] = known.get(name.lower(), (name.lower(), ""))[0], value
     return known
 

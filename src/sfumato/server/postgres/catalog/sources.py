@@ -93,13 +93,20 @@ def _item(binding: Reading, tree: Any, scope: Scope) -> str:
                 inner = inner.expression
             if isinstance(inner, exp.Anonymous):
                 return _function(binding, inner, tree, scope)
-        case exp.Subquery(this=exp.Table()) | exp.Paren(this=exp.Table()):
+        case exp.Subquery() | exp.Paren() if _holds_joins(tree):
             return f"({_item(binding, tree.this, scope)}{_inner_joins(binding, tree, scope)})"
         case exp.Subquery():
             return _query(binding, tree, tree.args.get("alias"), scope)
         case exp.Values():
             return _query(binding, tree, tree.args.get("alias"), scope)
     raise refused(UNSUPPORTED, "something in FROM is not answered by the catalog")
+
+
+def _holds_joins(tree: Any) -> bool:
+    """Tells whether parentheses hold joins, and no query."""
+    while isinstance(tree, exp.Subquery | exp.Paren) and not tree.args.get("alias"):
+        tree = tree.this
+    return isinstance(tree, exp.Table)
 
 
 def _inner_joins(binding: Reading, tree: exp.Expr, scope: Scope) -> str:
