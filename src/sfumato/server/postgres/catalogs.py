@@ -1,23 +1,17 @@
-"""The catalogs of people who are connected: one for each and the data sets that they may see, while these hold."""
+"""What of a connection the catalog is asked: which texts may be about it, and whose catalog answers them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 from sfumato.codebook.book import Codebook
-from sfumato.query.plan.remembered import Remembered
-from sfumato.server.postgres.answers import Answer, Column
-from sfumato.server.postgres.catalog.catalog import Catalog, Visit
+from sfumato.server.postgres.catalog.catalog import Catalog
 from sfumato.server.postgres.catalog.described import Described
+from sfumato.server.postgres.catalog.keeping import Catalogs
 from sfumato.server.postgres.naming import DATABASE
-from sfumato.server.postgres.values import text_of
-from sfumato.server.postgres.variables import Variables
-
-KEPT = 16
-"""Catalogs that are kept; each is a small database in memory."""
 
 OWN = re.compile(r"pg_|information_schema", re.IGNORECASE)
 FROM = re.compile(r"\bfrom\b", re.IGNORECASE)
@@ -42,32 +36,8 @@ def may_ask_catalog(text: str) -> bool:
     return OWN.search(text) is not None or FROM.search(text) is None
 
 
-@final
-class Catalogs:
-    """Makes catalogs when they are asked for."""
-
-    def __init__(self) -> None:
-        self._kept: Remembered[Catalog] = Remembered(KEPT)
-
-    def answer(
-        self,
-        text: str,
-        values: Sequence[Any],
-        person: str,
-        seen: Mapping[str, Seen],
-        variables: Variables,
-        process: int,
-    ) -> Answer | None:
-        """Answers a question to the catalog; None where it is none."""
-        visit = Visit(variables.stated, process)
-        return self._of(person, seen).answer(text, tuple(text_of(value) for value in values), visit=visit)
-
-    def columns(self, text: str, many: int, person: str, seen: Mapping[str, Seen]) -> tuple[Column, ...] | None:
-        """The columns of an answer of the catalog; None where it has none to give."""
-        return self._of(person, seen).describe(text, many)
-
-    def _of(self, person: str, seen: Mapping[str, Seen]) -> Catalog:
-        def made() -> Catalog:
-            return Catalog([Described(name, one.codebook) for name, one in seen.items()], person, DATABASE)
-
-        return self._kept.get((person, tuple((name, one.version) for name, one in seen.items())), made)
+def catalog_of(catalogs: Catalogs, person: str, seen: Mapping[str, Seen], search_path: str) -> Catalog:
+    """The catalog of somebody, as it stands now."""
+    visible = [Described(name, one.codebook) for name, one in seen.items()]
+    path = [name for part in search_path.split(",") if (name := part.strip(' "')) in seen]
+    return catalogs.of(visible, person, DATABASE, path=path)

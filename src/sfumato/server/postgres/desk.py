@@ -12,9 +12,11 @@ from sfumato.query.sql.options import Options
 from sfumato.query.sql.text import parse
 from sfumato.server.calling import until_class_ends
 from sfumato.server.postgres.answers import Answer, Column
-from sfumato.server.postgres.catalogs import OWN, Catalogs, Seen, may_ask_catalog
+from sfumato.server.postgres.catalog.catalog import Catalog, Visit
+from sfumato.server.postgres.catalog.keeping import Catalogs
+from sfumato.server.postgres.catalogs import Seen, catalog_of, may_ask_catalog
 from sfumato.server.postgres.faults import Fault, fault_of
-from sfumato.server.postgres.naming import located, made_up, names_in, texts_of, types_of
+from sfumato.server.postgres.naming import located, made_up, names_in, types_of
 from sfumato.server.postgres.replies import answered, columns_of, explained
 from sfumato.server.postgres.variables import Variables
 from sfumato.server.running import Pool, Running
@@ -87,10 +89,12 @@ class PersonsDesk:
         """Answers a question to the catalog, from codebooks alone; None where it is none."""
         if not may_ask_catalog(text):
             return None
+        stated, path = variables.stated, variables["search_path"]
 
         def act() -> Answer | None:
             person = self._person()
-            return self._catalogs.answer(text, values, person.name, self._visible(person), variables, self.process)
+            visit = Visit(stated, self.process)
+            return self._catalog_of(person, path).answer(text, values, visit=visit)
 
         return await self._run(self._running.quick, act, Cancelled(), variables.patience)
 
@@ -103,11 +107,9 @@ class PersonsDesk:
         def act() -> tuple[Column, ...]:
             person = self._person()
             if may_ask_catalog(text):
-                known = self._catalogs.columns(
-                    text, len(oids) if values is None else len(values), person.name, self._visible(person)
-                )
+                known = self._catalog_of(person, path).describe(text, oids)
                 if known is not None:
-                    return known
+                    return known.columns
             if values is not None:
                 return self._columns(person, text, values, said, path, bounds=bounds)
             try:
@@ -135,14 +137,16 @@ class PersonsDesk:
     async def types(self, text: str, declared: tuple[int, ...], variables: Variables) -> tuple[int, ...]:
         """The types of the parameters of a question: declared, or those of the columns that they stand beside."""
         path = variables["search_path"]
-        if OWN.search(text) is not None:
-            return texts_of(text, declared)
 
         def act() -> tuple[int, ...]:
+            person = self._person()
+            if may_ask_catalog(text):
+                known = self._catalog_of(person, path).describe(text, declared)
+                if known is not None:
+                    return known.parameters
             names = names_in(text)
             if not names.beside:
                 return declared
-            person = self._person()
             try:
                 book = self._visible(person)[self._located(person, text, path)].codebook
             except (SfumatoError, KeyError):
@@ -152,6 +156,9 @@ class PersonsDesk:
         return await self._run(self._running.quick, act, Cancelled(), variables.patience)
 
     # In threads
+
+    def _catalog_of(self, person: Person, path: str) -> Catalog:
+        return catalog_of(self._catalogs, person.name, self._visible(person), path)
 
     def _columns(
         self, person: Person, text: str, values: Sequence[Any], said: Mapping[str, Any], path: str, *, bounds: bool

@@ -10,7 +10,6 @@ import datetime
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, final
 
 from sqlglot import exp
@@ -33,8 +32,6 @@ from sfumato.server.postgres.answers import (
     TIMESTAMPTZ,
 )
 from sfumato.server.postgres.faults import Fault
-from sfumato.server.postgres.messages import MOST_VALUES
-from sfumato.server.postgres.statements import tokens_of
 from sfumato.server.postgres.values import INTEGERS
 
 DATABASE = "sfumato"
@@ -164,15 +161,6 @@ def _sample(column: Column | None, oid: int) -> Any:
     if oid in INTEGERS:
         return int(middle)
     return float(middle) if oid in (FLOAT4, FLOAT8, NUMERIC) else middle
-
-
-def texts_of(text: str, declared: tuple[int, ...]) -> tuple[int, ...]:
-    """The types of parameters of which nothing is known: declared, or texts."""
-    tokens = tokens_of(text)
-    pairs = [(one, two) for one, two in pairwise(tokens) if one.text == "$"]
-    numbers = [int(two.text) for _, two in pairs if two.text.isdigit() and len(two.text) < 5]
-    many = max([len(declared), *(number for number in numbers if number <= MOST_VALUES)])
-    return tuple(declared[at] if at < len(declared) and declared[at] else TEXT for at in range(many))
 
 
 def located(names: Names, search_path: str, visible: Callable[[], Mapping[str, frozenset[str]]]) -> str:

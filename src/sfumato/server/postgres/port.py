@@ -14,7 +14,7 @@ from typing import final
 
 from sfumato.entropy import system
 from sfumato.errors import BadArgument
-from sfumato.server.postgres.catalogs import Catalogs
+from sfumato.server.postgres.catalog.keeping import Catalogs
 from sfumato.server.postgres.desk import PersonsDesk
 from sfumato.server.postgres.faults import FATAL, Fault
 from sfumato.server.running import Running

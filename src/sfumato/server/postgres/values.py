@@ -57,6 +57,11 @@ ARRAYS: Mapping[int, int] = {
 }
 """Types of lists, with what they are lists of."""
 
+NAMES = frozenset(range(2202, 2207)) | {24, 4089, 4096}
+"""Types of what is named in the catalog: regclass, regproc, regtype and their likes."""
+
+MOST_ITEMS = 10_000
+
 VECTORS: Mapping[int, int] = {22: INT2, 30: OID}
 """Lists that are written with blanks between, and counted from 0."""
 
@@ -133,7 +138,7 @@ def _octets(oid: int, text: str) -> bytes:
             return struct.pack(">f", float(text))
         case _ if oid == NUMERIC:
             return numeric_octets(text)
-        case _ if oid == OID or 2202 <= oid <= 2206:  # numbers of things of the catalog, and their likes
+        case _ if oid == OID or (oid in NAMES and text.isdigit()):
             return int(text).to_bytes(4, "big")
         case _ if oid == DATE:
             return (datetime.date.fromisoformat(text) - EPOCH_DAY).days.to_bytes(4, "big", signed=True)
@@ -196,8 +201,10 @@ def value_of(oid: int, form: int, octets: bytes | None, number: int) -> Any:
 
 
 def _from_text(oid: int, text: str) -> Any:
-    if oid in TEXTS:
+    if oid in TEXTS or oid in NAMES:
         return _plain(text)
+    if oid in ARRAYS:
+        return [None if one is None else _from_text(ARRAYS[oid], one) for one in _items(text)]
     reading = READ_TEXT.get(oid)
     if reading is None:
         raise unsupported(f"a parameter of the type {oid}", "Send it as a number, a text, a date or a timestamp.")
@@ -207,6 +214,10 @@ def _from_text(oid: int, text: str) -> Any:
 def _from_octets(oid: int, octets: bytes) -> Any:
     if oid in TEXTS:
         return _plain(octets.decode("utf-8"))
+    if oid in ARRAYS:
+        return _list_value(octets)
+    if oid in NAMES:
+        return int.from_bytes(_sized(octets, 4), "big")
     if oid in INTEGERS:
         return int.from_bytes(_sized(octets, INTEGERS[oid]), "big", signed=True)
     match oid:
@@ -225,6 +236,24 @@ def _from_octets(oid: int, octets: bytes) -> Any:
         case _ if oid in (TIMESTAMP, TIMESTAMPTZ):
             return EPOCH + int.from_bytes(_sized(octets, 8), "big", signed=True) * MICROSECOND
     raise unsupported(f"a parameter of the type {oid}", "Send it as a number, a text, a date or a timestamp.")
+
+
+def _list_value(octets: bytes) -> list[Any]:
+    """A list of one dimension."""
+    many, _, of = struct.unpack(">iiI", octets[:12])
+    if many == 0:
+        return []
+    count, _ = struct.unpack(">ii", octets[12:20])
+    if many != 1 or not 0 <= count <= MOST_ITEMS or of in ARRAYS:
+        raise ValueError
+    made: list[Any] = []
+    at = 20
+    for _ in range(count):
+        (size,) = struct.unpack(">i", octets[at : at + 4])
+        item = octets[at + 4 : at + 4 + max(size, 0)]
+        made.append(None if size == -1 else _from_octets(of, _sized(item, size)))
+        at += 4 + len(item)
+    return made
 
 
 def _sized(octets: bytes, size: int) -> bytes:

@@ -18,10 +18,10 @@ from tests.unit.server.postgres.ports import COUNT, OpenPort, startup
 from sfumato.errors import SfumatoError
 from sfumato.query.sql.text import parse
 from sfumato.server.postgres.answers import Answer, Column
-from sfumato.server.postgres.catalogs import Catalogs
+from sfumato.server.postgres.catalog.catalog import Catalog
 from sfumato.server.postgres.faults import Fault
 from sfumato.server.postgres.messages import read_first
-from sfumato.server.postgres.naming import names_in, texts_of, types_of
+from sfumato.server.postgres.naming import names_in, types_of
 from sfumato.server.postgres.session import Session
 from sfumato.server.postgres.statements import parted
 from sfumato.server.postgres.variables import Variables
@@ -55,7 +55,6 @@ class PaperDesk:
         return None
 
     async def types(self, text: str, declared: tuple[int, ...], variables: Variables) -> tuple[int, ...]:
-        texts_of(text, declared)
         return types_of(names_in(text), declared, None)
 
 
@@ -131,15 +130,15 @@ def test_any_beginning_is_read_or_refused(many: int) -> None:
 
 @pytest.mark.parametrize("many", [1_500, pytest.param(30_000, marks=pytest.mark.nightly)])
 def test_any_text_is_parted_or_refused_and_no_catalog_breaks(many: int) -> None:
-    chance, catalogs, refused = random.Random(SEED), Catalogs(), 0
-    variables = Variables("ada", {})
+    chance, catalog, refused = random.Random(SEED), Catalog((), "ada", "sfumato"), 0
     for _ in range(many):
         text = text_in(chance)
         try:
             for statement in parted(text):
-                catalogs.answer(statement.text, (), "ada", {}, variables, 1)
+                catalog.answer(statement.text)
         except SfumatoError:
             refused += 1
+    catalog.close()
     assert 0 < refused < many
 
 
