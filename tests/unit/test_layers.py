@@ -85,7 +85,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
             "synth",
         }
     ),
-    "cryptography": frozenset({"entropy", "ledger"}),  # the key stream; signed checkpoints
+    "cryptography": frozenset({"entropy", "ledger", "server"}),  # the key stream; signed checkpoints; certificates
     "psycopg": frozenset({"ledger", "query"}),
     "argon2": frozenset({"service"}),  # hashes of passwords
     "pydantic": frozenset({"service", "server"}),  # settings, and what comes from outside
@@ -100,7 +100,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "google": frozenset({"query"}),  # protobuf, in which plans of Spark Connect are
     "pyspark": frozenset({"query"}),
     "duckdb": frozenset({"query", "local"}),  # local: the collector of reports, when it is asked for
-    "sqlglot": frozenset({"query"}),
+    "sqlglot": frozenset({"query", "server"}),  # server: the commands of the PostgreSQL port, and its catalog
     "pyarrow": frozenset({"release", "query", "local", "synth", "demo", "cli"}),  # local: as for duckdb
     "scipy": frozenset({"attacks", "learn", "synth"}),  # programs and optimisers; nothing private is made with it
     "sklearn": frozenset({"learn", "train", "synth"}),  # the manners of estimators

@@ -75,6 +75,7 @@ class Connection:
     # Until somebody is let in
 
     async def _begin(self) -> tuple[PersonsDesk, Variables] | None:
+        self._running.addresses.take(self._channel.peer)
         first = await self._first()
         if isinstance(first, Cancel):
             self._port.cancel(first.process, first.secret)
@@ -109,7 +110,6 @@ class Connection:
         """Lets in whoever proves a token of the person that they say they are."""
         running, address = self._running, self._channel.peer
         here, names = failing_names(name, address)
-        running.addresses.take(address)
         running.failures.check(names)
         people = running.house.people
         salt, tokens = await self._at_class_end(lambda: (people.salt(name), people.provable(name)))

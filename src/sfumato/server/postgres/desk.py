@@ -36,15 +36,11 @@ class Cancelled:
     """Whether what runs now is not wanted any more; what was charged by then stays charged."""
 
     def __init__(self) -> None:
-        self._stopped = False
-
-    def stop(self) -> None:
-        """Says that it is not wanted."""
-        self._stopped = True
+        self.stopped = False
 
     def check(self) -> None:
         """Refuses to go on where it is not wanted."""
-        if self._stopped:
+        if self.stopped:
             raise Fault("57014", "this was cancelled before it was charged")
 
 
@@ -83,7 +79,8 @@ class PersonsDesk:
         try:
             return await self._run(self._running.questions, act, flag, variables.patience)
         finally:
-            await asyncio.sleep(until_class_ends(time.monotonic() - began, self._running.settings.time_classes))
+            if not flag.stopped:  # or the time of the end is that of whoever ended it
+                await asyncio.sleep(until_class_ends(time.monotonic() - began, self._running.settings.time_classes))
 
     async def catalog(self, text: str, values: Sequence[Any], variables: Variables) -> Answer | None:
         """Answers a question to the catalog, from codebooks alone; None where it is none."""
@@ -191,7 +188,7 @@ class PersonsDesk:
         seen, there = self._seen
         now = time.monotonic()
         if now - seen < LOOKED_FOR and there:
-            return there
+            return {name: one for name, one in there.items() if person.may(Action.DESCRIBE, name).allowed}
         cases = Analysts(self._running.house)
         there = {
             name: Seen(cases.version(person, name), cases.codebook(person, name)) for name in cases.data_sets(person)
@@ -208,7 +205,7 @@ class PersonsDesk:
             await asyncio.wait({work, cancel}, timeout=min(patience or longest, longest), return_when="FIRST_COMPLETED")
             if work.done():
                 return work.result()
-            flag.stop()
+            flag.stopped = True
             why = "cancelled" if cancel.done() else "given up: it took too long"
             raise Fault(
                 "57014",
@@ -216,6 +213,9 @@ class PersonsDesk:
                 detail="What was charged by then stays charged, and its answer is kept.",
                 hint="Ask the same again for its answer, which costs nothing more.",
             )
+        except asyncio.CancelledError:
+            flag.stopped = True
+            raise
         finally:
             self._cancel = None
             work.cancel()

@@ -9,7 +9,7 @@ from sfumato.server.postgres.answers import Answer, Column
 from sfumato.server.postgres.faults import Fault
 from sfumato.server.postgres.statements import Statement
 
-MOST_PREPARED, MOST_PORTALS = 1_000, 100
+MOST_PREPARED, MOST_PORTALS = 1_000, 20
 MOST_LETTERS = 4_000_000
 """Of all prepared statements of a connection together."""
 
