@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, final
 
 from sfumato.server.postgres.answers import Answer, Column
@@ -26,17 +26,21 @@ class Prepared:
 
 
 @final
-@dataclass
 class Portal:
     """A statement with values; once it ran, its answer and how much of it was sent."""
 
-    statement: Statement | None
-    values: tuple[Any, ...] = ()
-    formats: tuple[int, ...] = ()
-    held: bool = False
-    columns: tuple[Column, ...] | None = None
-    answer: Answer | None = None
-    sent: int = 0
+    def __init__(
+        self,
+        statement: Statement | None,
+        values: tuple[Any, ...] = (),
+        formats: tuple[int, ...] = (),
+        *,
+        held: bool = False,
+    ) -> None:
+        self.statement, self.values, self.formats, self.held = statement, values, formats, held
+        self.columns: tuple[Column, ...] | None = None
+        self.answer: Answer | None = None
+        self.sent = 0
 
     def rows(self, most: int) -> tuple[tuple[tuple[str | None, ...], ...], bool]:
         """The next rows of the answer, and whether there may be more; 0 stands for all."""
@@ -47,12 +51,12 @@ class Portal:
 
 
 @final
-@dataclass
 class Kept:
     """Statements and portals by their names."""
 
-    prepared: dict[str, Prepared] = field(default_factory=dict)
-    portals: dict[str, Portal] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.prepared: dict[str, Prepared] = {}
+        self.portals: dict[str, Portal] = {}
 
     def prepare(self, name: str, made: Prepared) -> None:
         """Keeps a statement; a name that is taken is refused, but for the empty one."""

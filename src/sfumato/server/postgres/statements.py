@@ -21,9 +21,11 @@ MOST_STATEMENTS = 100
 LONGEST_TEXT = 100_000
 
 
+@final
 class Dialect(Postgres):
     """PostgreSQL's, in which commands are made of words like everything else."""
 
+    @final
     class Tokenizer(Postgres.Tokenizer):
         """PostgreSQL's, without words that take the rest for one text."""
 
