@@ -45,6 +45,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("train",),
     ("synth",),
     ("session",),
+    ("templates",),
     ("remote",),
     ("audit",),
     ("attacks",),
@@ -96,7 +97,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "rich": frozenset({"release", "demo", "cli"}),
     "typer": frozenset({"cli"}),
     "pandas": frozenset({"release"}),
-    "polars": frozenset({"release", "query", "synth"}),
+    "polars": frozenset({"release", "query", "synth", "templates"}),
     "google": frozenset({"query"}),  # protobuf, in which plans of Spark Connect are
     "pyspark": frozenset({"query"}),
     "duckdb": frozenset({"query", "local"}),  # local: the collector of reports, when it is asked for
@@ -145,6 +146,7 @@ NAMED_BESIDE: dict[tuple[str, str], str] = {
     ("service/places.py", "postgres"): "the addresses of servers that data may come from",
     ("service/settings.py", "postgres"): "the address of a ledger",
     ("cli/query.py", "postgres"): "the address of a ledger",
+    ("cli/doctor.py", "spark"): "what Java is for",
     ("query/engines/inputs/frames.py", "polars"): "frames of Polars, which any engine may be given",
     ("query/nodes/keysets.py", "polars"): "lists of keys in frames of Polars",
     ("query/frame/table.py", "polars"): "what a table has no method for",
