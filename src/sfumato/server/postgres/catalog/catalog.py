@@ -34,10 +34,14 @@ OWN = (CATALOG, INFORMATION)
 @final
 @dataclass(frozen=True)
 class Visit:
-    """What a question may ask of the connection itself: settings beside the usual ones, and the number of its process."""
+    """What a question may ask of the connection: settings beside the usual ones, the number of its process.
+
+    ``change`` is how it may set one, by `set_config` with a name and a value that are written out.
+    """
 
     settings: Mapping[str, str] = field(default_factory=dict)
     process: int = 0
+    change: Callable[[str, str], None] | None = None
 
 
 NOWHERE = Visit()
@@ -71,10 +75,12 @@ class Catalog:
         """
         if (answer := shown(self._database, sql, visit.settings)) is not None:
             return answer
-        bound = self._bound(sql, [parameter_text(one) for one in parameters])
+        values = [parameter_text(one) for one in parameters]
+        bound = self._bound(sql, values)
         if bound is None:
             return None
         query, binder = bound
+        self._change(binder.changes, visit)
         rows = self._engine.run(query.sql, list(binder.used.values()), self._said(visit))
         write = [writer(self._objects, one.type) for one in query.outputs]
         texts = tuple(tuple(one(cell) for one, cell in zip(write, row, strict=True)) for row in rows)
@@ -132,6 +138,15 @@ class Catalog:
         if relation is None:
             raise refused(NO_TABLE, f'relation "{name[:63]}" does not exist')
         return relation
+
+    @staticmethod
+    def _change(changes: Sequence[tuple[str, str]], visit: Visit) -> None:
+        """Sets settings of the connection, as SET would; where none can be set, those that mean nothing here may be."""
+        for name, value in changes:
+            if visit.change is not None:
+                visit.change(name, value)
+            elif name.lower().startswith("sfumato."):
+                raise refused(UNSUPPORTED, "set_config does not set what a question may cost; write SET")
 
     def _said(self, visit: Visit) -> dict[str, Mapping[str, str] | str]:
         """What the engine looks up for this question alone."""

@@ -300,7 +300,7 @@ def _interval(binding: Binding, tree: exp.Interval, scope: Scope) -> Typed:
     return Typed(constant(binding, text, "interval"), "interval", "interval", 1)
 
 
-def _byte_string(binding: Binding, tree: exp.ByteString, scope: Scope) -> Typed:
+def _written_out(binding: Binding, tree: exp.ByteString | exp.RawString, scope: Scope) -> Typed:
     text = str(tree.this)
     return Typed(quoted(text), "unknown", text=text)
 
@@ -367,7 +367,7 @@ BINDERS: dict[type[Any], Callable[[Binding, Any, Scope], Typed]] = {
     exp.BitwiseRightShift: _calculated,
     exp.Boolean: lambda binding, tree, scope: Typed("true" if tree.this else "false", "bool"),
     exp.Bracket: _bracket,
-    exp.ByteString: _byte_string,
+    exp.ByteString: _written_out,
     exp.Case: _case,
     exp.Cast: _cast,
     exp.Collate: _collated,
@@ -391,6 +391,7 @@ BINDERS: dict[type[Any], Callable[[Binding, Any, Scope], Typed]] = {
     exp.Overlay: _special,
     exp.Parameter: _parameter,
     exp.Paren: _paren,
+    exp.RawString: _written_out,
     exp.StrPosition: _special,
     exp.Sub: _calculated,
     exp.Subquery: _subquery,

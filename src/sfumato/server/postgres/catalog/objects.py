@@ -81,7 +81,9 @@ class Objects:
     @cached_property
     def visible(self) -> list[int]:
         """Numbers of tables and indexes that are found without a schema."""
-        return [oid for name, oid in self.class_numbers.items() if "." not in name or self.class_numbers.get(name) == oid]
+        found = self.database.first.values()
+        own = [one.oid for one in relations().values() if one.schema in IMPLICIT]
+        return own + [oid for entry in found for oid in (entry.oid, *(key.index for key in entry.keys))]
 
     @cached_property
     def types(self) -> dict[int, str]:

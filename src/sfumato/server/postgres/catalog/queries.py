@@ -13,7 +13,7 @@ from sfumato.server.postgres.catalog.expressions import condition, expression, f
 from sfumato.server.postgres.catalog.formats import formatted
 from sfumato.server.postgres.catalog.refusals import SYNTAX, UNSUPPORTED, refused
 from sfumato.server.postgres.catalog.relations import Relation
-from sfumato.server.postgres.catalog.scopes import Output, Query, Scope, Typed
+from sfumato.server.postgres.catalog.scopes import Output, Query, Scope, Typed, quoted
 from sfumato.server.postgres.catalog.sets import in_list, rows_of
 from sfumato.server.postgres.catalog.sources import from_clause
 from sfumato.server.postgres.catalog.types import kept, unified
@@ -46,6 +46,8 @@ class Binder:
         self._numbers, self._relation, self.parameters = numbers, relation, parameters
         self.noted: dict[int, str] = {}
         """Types of parameters, as far as it follows from where they stand."""
+        self.changes: list[tuple[str, str]] = []
+        """What `set_config` is called with."""
         self.used: dict[str, Relation] = {}
         """What the statement reads, by the engine's names."""
 
@@ -103,8 +105,20 @@ class Binder:
         given = [expression(self, one, scope) for one in items]
         if name == "pg_typeof" and len(given) == 1:
             return type_number(given[0])
+        if name == "set_config":
+            return self._change(given)
         rows = rows_of(self, name, given)
         return in_list(rows) if rows is not None else called(self, name, given)
+
+    def _change(self, given: list[Typed]) -> Typed:
+        """Binds a call of `set_config`, which gives the value, and notes it for whoever keeps settings."""
+        texts = [one.text for one in given[:2] if one.text is not None or one.parameter]
+        if len(given) != 3 or len(texts) != 2:
+            raise refused(UNSUPPORTED, "set_config is answered with a name and a value that are written out")
+        self.changes.append((texts[0] or "", texts[1] or ""))
+        for one in given[:2]:
+            coerced(self, one, "text")
+        return Typed(quoted(texts[1] or ""), "text", "set_config", 2)
 
     def _aggregate(self, name: str, items: list[Any], scope: Scope) -> Typed:
         if name == "count" and len(items) == 1 and isinstance(items[0], exp.Star):

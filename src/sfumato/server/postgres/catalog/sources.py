@@ -14,6 +14,9 @@ from sfumato.server.postgres.catalog.scopes import Output, Scope, Source, Typed
 from sfumato.server.postgres.catalog.sets import columns_of, rows_of
 from sfumato.server.postgres.catalog.casts import is_composite
 
+OF_TABLES = frozenset("this db alias joins ordinality".split())
+"""What may be said of a table in FROM: nothing of other databases, samples, pivots or versions."""
+
 MOST_SOURCES = 64
 """A query joins no more."""
 
@@ -131,10 +134,8 @@ def _renamed(outputs: Sequence[Output], names: list[str]) -> tuple[Output, ...]:
 
 
 def _relation(binding: Reading, tree: exp.Table, scope: Scope) -> str:
-    if tree.args.get("catalog") is not None and tree.args.get("db") is None:
-        raise refused(SYNTAX, "a relation has a name")
-    if tree.args.get("sample") or tree.args.get("pivots") or tree.args.get("when"):
-        raise refused(UNSUPPORTED, "samples and pivots are not answered by the catalog")
+    if {key for key, value in tree.args.items() if value} - OF_TABLES:
+        raise refused(UNSUPPORTED, "a clause of FROM is not answered by the catalog")
     name, schema = folded(tree.this), folded(tree.args.get("db"))
     called, column_names = _names(tree.args.get("alias"))
     alias = scope.alias()
