@@ -1,6 +1,9 @@
 # make demo              see it work: private SQL on made-up visits, printed and drawn into demo-output/
 # make test              everything that must hold before a merge: lint, types, tests
 # make test-all          the same with what is marked nightly: every mutant, every harness, many more examples (a quarter of an hour)
+# make docs              the site, in build/site: every example run, every link checked; can be read without a network
+# make wheel             a wheel and a source archive, in dist/
+# make try-wheel         installs that wheel for each extra in an environment of its own, and asks a first question there
 # make coverage          the tests of `make test`, and which branches they reach
 # make lint              only the lint and type checks
 # make format            put every file into the one format
@@ -18,6 +21,7 @@
 # make adult             the Adult census data, which one test of `make test-all` trains on, in .peers/adult/
 # make bench-local       local protocols, side by side with their peers
 # make bench-service     the service over real sockets, with a PostgreSQL ledger (some minutes)
+# make bench-first-minutes  the wheel in a fresh environment: first answer, imports, command line (`make docs` before)
 # make bench-audit       audits, attacks, and the tests against broken copies (some minutes)
 
 PYTHON ?= python3
@@ -33,11 +37,21 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn bench-train bench-synth bench-local bench-service adult debian-packages clean
+.PHONY: demo docs wheel try-wheel test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn bench-train bench-synth bench-local bench-service bench-first-minutes adult debian-packages clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot,sql
 	$(BIN)/python -m sfumato demo --output demo-output
+
+docs: .venv/installed-dev
+	$(BIN)/python scripts/site
+
+wheel: .venv/installed-dev
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+
+try-wheel: wheel
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt scripts/try-wheel
 
 # Tests differ in length by a factor of 1000: whoever is done takes over from the others. Desk and CI try the same examples.
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=50
@@ -107,6 +121,9 @@ bench-query: .venv/installed-dev
 
 bench-fixtures: .venv/installed-dev
 	$(BIN)/python benchmarks/fixtures.py
+
+bench-first-minutes: .venv/installed-dev
+	$(BIN)/python benchmarks/first_minutes.py
 
 bench-service: .venv/installed-dev debian-packages
 	$(BIN)/python benchmarks/service.py

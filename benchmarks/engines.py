@@ -10,21 +10,23 @@ PipelineDP on Spark over ours, for 10⁶ rows; the time that 10⁸ rows take wit
 
 `--part hand --part linear` measures these only; `--engine spark` on this engine only. `--part curves` times every
 engine over rows, groups and columns, fits the cost model of docs/scale.md, and is left out otherwise; with
-`--page docs/scale.md` it writes its tables there.
+`--page docs/scale.md` it writes its tables there. With `--folder` engines may be measured one after another.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from contenders.engines.cases import ENGINES, HUNDRED_MILLION, MEMORY
+from contenders.engines.cases import ENGINES, HUNDRED_MILLION, MEMORY, visits
 from contenders.engines.page import Cluster, filled, models, paper
 from contenders.engines.page import curves as curve_lines
 from contenders.engines.preparing import write_visits, write_wide
@@ -34,7 +36,7 @@ from side_by_side.contest import Contender, Contest, Facts, hold, ratios_line
 
 PARTS = ("hand", "peers", "linear", "groups", "curves")
 USUAL = PARTS[:-1]
-PEERS = {"tumult": ("Tumult", "engines/tumult.py"), "pipelinedp_spark": ("PipelineDP", "engines/pipelinedp_spark.py")}
+PEERS = {"tumult": ("Tumult", "query/tumult.py"), "pipelinedp_spark": ("PipelineDP", "engines/pipelinedp_spark.py")}
 OUT_OF_CORE = ("duckdb", "spark")
 ROUNDS, LONG_ROUNDS = 3, 1
 
@@ -62,7 +64,7 @@ def contenders(folder: Path, parts: list[str], engines: list[str]) -> list[Conte
         found += [timed(engine, folder, TEN_MILLION, ROUNDS, "ours", "hand") for engine in engines]
     if "peers" in parts and "spark" in engines:
         found += [timed("spark", folder, MILLION, ROUNDS, "ours")]
-        arguments = str(folder), MILLION.name
+        arguments = str(folder), MILLION.name, str(visits(folder, MILLION))
         found += [Contender(name, script, environment, arguments) for environment, (name, script) in PEERS.items()]
     if "linear" in parts:
         for engine in (one for one in OUT_OF_CORE if one in engines):
@@ -142,6 +144,19 @@ def measured_curves(contest: Contest) -> dict[str, dict[Point, float]]:
     return {engine: points for engine, points in found.items() if points}
 
 
+def remembered(folder: Path, measured: dict[str, dict[Point, float]]) -> dict[str, dict[Point, float]]:
+    """Keeps what was just measured in the folder, and adds what other runs have kept there of other engines."""
+    for engine, curve in measured.items():
+        rows = [[*astuple(point), spent] for point, spent in curve.items()]
+        (folder / f"curves-{engine}.json").write_text(json.dumps(rows), encoding="utf-8")
+    kept = {engine: folder / f"curves-{engine}.json" for engine in ENGINES}
+    return {
+        engine: {Point(*row[:3]): row[3] for row in json.loads(place.read_text(encoding="utf-8"))}
+        for engine, place in kept.items()
+        if place.exists()
+    }
+
+
 def write_page(page: Path, measured: dict[str, dict[Point, float]]) -> None:
     """Writes the tables of the page; a cluster on paper has the costs of Spark, and stays as it is without them."""
     parts = {"curves": curve_lines(measured), "models": models(measured)}
@@ -186,9 +201,10 @@ def main() -> int:
         folder = chosen.folder or Path(scratch)
         prepare(folder, parts, engines)
         contest = hold(contenders(folder, parts, engines), console=console, label=label)
+        measured = remembered(folder, measured_curves(contest))
     console.print(times_table(contest))
     curves(contest, console)
-    if chosen.page is not None and (measured := measured_curves(contest)):
+    if chosen.page is not None and measured:
         write_page(chosen.page, measured)
     print(ratios_line(figures(contest)))
     return 1 if contest.missing else 0

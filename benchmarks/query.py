@@ -56,7 +56,7 @@ def contenders(folder: Path) -> tuple[Contender, ...]:
         Contender(OPENDP, *peer, arguments=(here, ten, "people")),
         Contender(OPENDP, *peer, arguments=(here, million, "rows")),
         Contender(OPENDP, *peer, arguments=(here, million, "people")),
-        Contender(TUMULT, "query/tumult.py", "tumult", arguments=(here, million)),
+        Contender(TUMULT, "query/tumult.py", "tumult", arguments=(here, million, str(MILLION.visits(folder)))),
         Contender(PIPELINEDP, "query/pipelinedp.py", "pipelinedp", arguments=(here, million)),
     )
 

@@ -9,30 +9,22 @@ import ast
 import doctest
 import importlib
 import pkgutil
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from scripts.site.blocks import blocks, write_files
 
 import sfumato
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"^```yaml\n(# (\S+\.yaml)\n.*?)^```$", re.MULTILINE | re.DOTALL)  # a first line that names it
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(sfumato.__path__, "sfumato.")
     if not module.name.endswith("__main__")
 )
-
-
-def blocks(page: Path) -> list[tuple[int, str]]:
-    """Gives each Python block of a page with the line it starts on."""
-    text = page.read_text()
-    return [(text.count("\n", 0, found.start(1)), found.group(1)) for found in BLOCK.finditer(text)]
 
 
 def run_block(source: str, namespace: dict[str, object], name: str, line: int) -> None:
@@ -52,17 +44,16 @@ def run_block(source: str, namespace: dict[str, object], name: str, line: int) -
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for content, name in FILE.findall(page.read_text()):
-        (tmp_path / name).write_text(content)
+    write_files(page.read_text(), tmp_path)
     namespace: dict[str, object] = {"__name__": "__main__"}
-    for line, source in blocks(page):
-        run_block(source, namespace, str(page.relative_to(ROOT)), line)
+    for block in blocks(page.read_text()):
+        run_block(block.source, namespace, str(page.relative_to(ROOT)), block.line)
 
 
 def test_the_readme_has_a_tour_of_twenty_lines() -> None:
-    [(_, tour), *_] = blocks(ROOT / "README.md")
-    assert "import sfumato as sf" in tour
-    assert len([line for line in tour.splitlines() if line.strip()]) <= 20
+    tour, *_ = blocks((ROOT / "README.md").read_text())
+    assert "import sfumato as sf" in tour.source
+    assert len([line for line in tour.source.splitlines() if line.strip()]) <= 20
 
 
 def doctest_faults(modules: Iterable[ModuleType]) -> list[str]:

@@ -134,3 +134,22 @@ def test_closing_a_session_closes_no_account() -> None:
     assert not opened.ledger["exam"].closed
     opened.close_account()
     assert opened.ledger["exam"].closed
+
+
+MORE: dict[str, Callable[[sf.Session], object]] = {
+    "account": lambda s: s.ledger["exam"],
+    "measurement": lambda s: s.dataset.space >> sf.count() >> sf.laplace(scale=2),
+    "cost of a plan": lambda _: sf.account(sf.events.Repeat(sf.events.Gaussian(scale=3), 4), delta=1e-6),
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_notebooks_show_what_is_no_document_too(name: str) -> None:
+    thing = MORE[name](session())
+    html = thing._repr_html_()  # type: ignore[attr-defined]
+    assert "<table" in html and "<script" not in html and "ε" in html
+    assert str(SECRET) not in html and " at 0x" not in html + str(thing) + repr(thing)
+
+
+def test_nothing_shows_where_it_lies_in_memory() -> None:
+    assert " at 0x" not in repr(session().ledger)

@@ -45,6 +45,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("train",),
     ("synth",),
     ("session",),
+    ("templates",),
     ("remote",),
     ("audit",),
     ("attacks",),
@@ -85,7 +86,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
             "synth",
         }
     ),
-    "cryptography": frozenset({"entropy", "ledger"}),  # the key stream; signed checkpoints
+    "cryptography": frozenset({"entropy", "ledger", "server"}),  # the key stream; signed checkpoints; certificates
     "psycopg": frozenset({"ledger", "query"}),
     "argon2": frozenset({"service"}),  # hashes of passwords
     "pydantic": frozenset({"service", "server"}),  # settings, and what comes from outside
@@ -96,11 +97,11 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "rich": frozenset({"release", "demo", "cli"}),
     "typer": frozenset({"cli"}),
     "pandas": frozenset({"release"}),
-    "polars": frozenset({"release", "query", "synth"}),
+    "polars": frozenset({"release", "query", "synth", "templates"}),
     "google": frozenset({"query"}),  # protobuf, in which plans of Spark Connect are
     "pyspark": frozenset({"query"}),
     "duckdb": frozenset({"query", "local"}),  # local: the collector of reports, when it is asked for
-    "sqlglot": frozenset({"query"}),
+    "sqlglot": frozenset({"query", "server"}),  # server: the commands of the PostgreSQL port, and its catalog
     "pyarrow": frozenset({"release", "query", "local", "synth", "demo", "cli"}),  # local: as for duckdb
     "scipy": frozenset({"attacks", "learn", "synth"}),  # programs and optimisers; nothing private is made with it
     "sklearn": frozenset({"learn", "train", "synth"}),  # the manners of estimators
@@ -141,9 +142,11 @@ NAMED_BESIDE: dict[tuple[str, str], str] = {
     ("cli/ledger.py", "postgres"): "the address of a ledger",
     ("cli/serve.py", "postgres"): "what several workers need, and a port",
     ("server/ports.py", "postgres"): "a port that speaks its protocol",
+    ("server/postgres", "postgres"): "the port that speaks its protocol",
     ("service/places.py", "postgres"): "the addresses of servers that data may come from",
     ("service/settings.py", "postgres"): "the address of a ledger",
     ("cli/query.py", "postgres"): "the address of a ledger",
+    ("cli/doctor.py", "spark"): "what Java is for",
     ("query/engines/inputs/frames.py", "polars"): "frames of Polars, which any engine may be given",
     ("query/nodes/keysets.py", "polars"): "lists of keys in frames of Polars",
     ("query/frame/table.py", "polars"): "what a table has no method for",

@@ -21,7 +21,10 @@ ROUNDS = 2
 def codebook(point: Point) -> dict[str, object]:
     """The public facts of the rows: nobody states which pages there are."""
     number: dict[str, object] = {"type": "int", "between": [0, 100], "nullable": False, "source": "the form"}
-    columns: dict[str, object] = {"user_id": {"type": "int"}, "page": {"type": "int", "nullable": False}}
+    columns: dict[str, object] = {
+        "user_id": {"type": "int"},
+        "page": {"type": "int", "nullable": False, "source": "the form"},
+    }
     return {
         "codebook": 1,
         "title": "Pages",

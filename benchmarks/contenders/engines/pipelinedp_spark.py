@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import pipeline_dp as pdp
 
-from contenders.engines.cases import visits
 from contenders.engines.spark_session import started
-from contenders.query.cases import DELTA, EPSILON, LONGEST, MOST_GROUPS, MOST_ROWS, SHORTEST, SITES, SIZES
+from contenders.query.cases import DELTA, EPSILON, LONGEST, MOST_GROUPS, MOST_ROWS, SHORTEST, SITES
 from contenders.query.turns import seconds
 from side_by_side.stopwatch import report, report_version
 
 
-def main(folder: str, size: str) -> None:
+def main(folder: str, size: str, visits: str) -> None:
     """Times one answer; the start of Spark and a first count of the rows are not counted."""
     report_version("pipeline-dp")
     spark = started(folder)
-    rows = spark.read.parquet(str(visits(Path(folder), SIZES[size]))).rdd
+    rows = spark.read.parquet(visits).rdd
     rows.count()
     asked = pdp.AggregateParams(
         noise_kind=pdp.NoiseKind.LAPLACE,

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import partial
-from pathlib import Path
 
-from pyspark.sql import SparkSession
 from tmlt.analytics import (
     AddRowsWithID,
     KeySet,
@@ -18,32 +15,18 @@ from tmlt.analytics import (
     Session,
 )
 
-from contenders.query.cases import EPSILON, LONGEST, MEASURES, MOST_GROUPS, MOST_ROWS, SHORTEST, SITES, SIZES
+from contenders.engines.spark_session import started
+from contenders.query.cases import EPSILON, LONGEST, MEASURES, MOST_GROUPS, MOST_ROWS, SHORTEST, SITES
 from contenders.query.turns import seconds
 from side_by_side.stopwatch import report, report_version
 
 
-def started(folder: str) -> SparkSession:
-    """Gives Spark on this machine alone, set up for few partitions as fits it; what it writes goes to the folder."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings: dict[str, bool | float | int | str | None] = {
-        "spark.driver.memory": "6g",
-        "spark.sql.shuffle.partitions": "4",
-        "spark.ui.enabled": "false",
-    }
-    builder = SparkSession.builder.master(f"local[{os.cpu_count()}]").config(map=settings)
-    builder = builder.config("spark.sql.warehouse.dir", f"{folder}/spark")
-    spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
-    spark.sparkContext.setLogLevel("OFF")
-    return spark
-
-
-def main(folder: str, size: str) -> None:
+def main(folder: str, size: str, visits: str) -> None:
     """Times the three queries once each; the start of Spark and a first count are not counted."""
     report_version("tmlt.analytics")
-    visits = started(folder).read.parquet(str(SIZES[size].visits(Path(folder))))
+    rows = started(folder).read.parquet(visits)
     unit = AddRowsWithID("user_id")
-    session = Session.from_dataframe(PureDPBudget(float("inf")), "visits", visits, protected_change=unit)
+    session = Session.from_dataframe(PureDPBudget(float("inf")), "visits", rows, protected_change=unit)
     bounds = MaxGroupsPerID("site", MOST_GROUPS), MaxRowsPerGroupPerID("site", MOST_ROWS)
     query = QueryBuilder("visits").enforce(bounds[0]).enforce(bounds[1])
     sites = query.groupby(KeySet.from_dict({"site": list(range(SITES))}))

@@ -14,8 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from sfumato.cli.inputs import is_there
 from sfumato.errors import LedgerUnavailable
-from sfumato.ledger.addresses import SERVERS, SQLITE, store_at
+from sfumato.ledger.addresses import store_at
 from sfumato.ledger.entry import KINDS, Entry
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.published import release_table
@@ -88,7 +89,7 @@ def verify(
     signer: Annotated[str | None, typer.Option(help="The public key of all checkpoints, in hexadecimal.")] = None,
 ) -> None:
     """Reads the whole book again; says which entries were changed, removed or moved. Exit code 1 if any were."""
-    store = store_at(_there(address))
+    store = store_at(there(address))
     last = max((row.number for kind in KINDS if (row := store.last(kind)) is not None), default=0)
     with _progress(last) as told:
         verdict = verified(store, signer=None if signer is None else _key(signer), progress=told)
@@ -138,11 +139,12 @@ def table(
 
 def _opened(address: str) -> Ledger:
     """Opens a ledger that is there: a command that only looks must not make one."""
-    return Ledger.open(_there(address))
+    return Ledger.open(there(address))
 
 
-def _there(address: str) -> str:
-    if not address.startswith(SERVERS) and not Path(address.removeprefix(SQLITE)).is_file():
+def there(address: str) -> str:
+    """The address of a ledger that exists; a file that does not is refused."""
+    if not is_there(address):
         raise LedgerUnavailable("there is none at this address")
     return address
 

@@ -17,6 +17,7 @@ from rich.console import Console
 from sfumato.cli.audit import audit
 from sfumato.cli.codebook import app as codebook_app
 from sfumato.cli.compile import compile_question
+from sfumato.cli.doctor import doctor
 from sfumato.cli.exits import code_of, misused, tell
 from sfumato.cli.learn import app as learn_app
 from sfumato.cli.ledger import app as ledger_app
@@ -32,7 +33,6 @@ WIDEST = 100
 app = typer.Typer(
     help="Differential privacy, exact and explained.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -109,6 +109,7 @@ app.command()(explain)
 app.command("compile")(compile_question)
 app.command()(audit)
 app.command()(serve)
+app.command()(doctor)
 app.add_typer(learn_app, name="learn")
 app.add_typer(synth_app, name="synth")
 app.add_typer(codebook_app, name="codebook")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, final
@@ -20,9 +21,11 @@ from sfumato.core.random_step import RandomStep
 from sfumato.core.space import Space
 from sfumato.core.steps import to_steps
 from sfumato.entropy import Entropy, system
-from sfumato.errors import BadArgument, NotInDomain
+from sfumato.errors import BadArgument, NotInDomain, SfumatoError
 from sfumato.exact import Number, probability
 from sfumato.release.record import How, Noised, Release
+from sfumato.release.render import rendered
+from sfumato.release.render.document import Document, Table
 
 if TYPE_CHECKING:
     from sfumato.core.transformation import Transformation
@@ -190,6 +193,23 @@ class Measurement(Described):
         from sfumato.core.partial import finish
 
         return finish(self, following)
+
+    def document(self) -> Document:
+        """The steps, the space they begin in, and the loss at the least distances, for any form."""
+        rows = [
+            ("takes", str(self.source)),
+            *(("step", step) for step in self.how.steps),
+            ("releases", self.how.mechanism),
+        ]
+        rows += [("then", step) for step in self.how.postprocessing]
+        tables = [Table(tuple(rows))]
+        with suppress(SfumatoError):  # a distance may have several parts, and the whole loss may be unknown there
+            losses = tuple((str(many), str(self.map(many))) for many in (1, 2))
+            tables.append(Table(losses, ("distance of neighbours", "loss")))
+        return Document("Measurement", str(self.how), tables=tuple(tables))
+
+    def _repr_html_(self) -> str:
+        return rendered(self.document(), "html")
 
     def __repr__(self) -> str:
         return f"Measurement({self.how}: {self.source} ⟶ {self.measure.__name__})"

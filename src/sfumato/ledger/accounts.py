@@ -30,6 +30,8 @@ from sfumato.guarantee import guarantee
 from sfumato.ledger.entry import Body, Said, stamp
 from sfumato.ledger.periods import Period
 from sfumato.ledger.rules import anew, at_state, left_of, plain_rule, read_rule, shortened, state_of
+from sfumato.release.render import rendered
+from sfumato.release.render.document import Document, Table
 
 LONGEST_NAME = 200
 
@@ -137,6 +139,24 @@ class Account(NamedTuple):
             f"{promised}, for all releases of any one {each} together; what a unit loses in several {each}s adds up: "
             f"{self.over(12)} in 12 {each}s"
         )
+
+    def document(self) -> Document:
+        """Where the account stands, and what it promises, for any form."""
+        state = "closed" if self.closed else self.now
+        held = () if self.held is None else (("held by parts", str(self.held)),)
+        told = (("limit", str(self.limit)), ("spent", str(self.spent)), *held, ("left", self.left.str_down()))
+        rows = (
+            *told,
+            *((("now", state),) if state else ()),
+            *((("parts", ", ".join(self.parts)),) if self.parts else ()),
+        )
+        return Document(self.name, f"{self.name}: {self.promise}", tables=(Table(rows),))
+
+    def __str__(self) -> str:
+        return rendered(self.document(), "text")
+
+    def _repr_html_(self) -> str:
+        return rendered(self.document(), "html")
 
     def over(self, periods: int) -> Loss:
         """What the limit comes to over some periods, for a unit that is in the data in all of them."""

@@ -3,6 +3,7 @@ elsewhere."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -52,7 +53,11 @@ class Rates:
 @final
 @dataclass(frozen=True, kw_only=True)
 class ServerSettings:
-    """Everything that a server is told. ``origin`` is how browsers call it, such as ``https://dp.example.org``."""
+    """Everything that a server is told. ``origin`` is how browsers call it, such as ``https://dp.example.org``.
+
+    ``usual_loss`` is what a question by the PostgreSQL port costs where nothing else is said; ``several`` tells that
+    other processes of this server have the same ports.
+    """
 
     host: str = "127.0.0.1"
     port: int = 8470
@@ -71,6 +76,8 @@ class ServerSettings:
     time_classes: tuple[float, ...] = TIME_CLASSES
     metrics_port: int | None = None
     pg_port: int = 0
+    usual_loss: Mapping[str, str] = field(default_factory=dict)
+    several: bool = False
     works: bool = True
     visit_lasts: timedelta = timedelta(hours=12)
     sizes: Sizes = field(default_factory=Sizes)
@@ -83,6 +90,9 @@ class ServerSettings:
         if not self.secure and self.host not in LOOPBACK:
             must = "a loopback address, unless there is a certificate, or a proxy that has one (behind_proxy)"
             raise BadArgument("host", must, self.host)
+        if self.pg_port and not self.tls and self.host not in LOOPBACK:
+            must = "left out, or together with a certificate: answers would be read on the way, by a proxy too"
+            raise BadArgument("pg_port", must, self.pg_port)
         if list(self.time_classes) != sorted(set(self.time_classes)) or not self.time_classes:
             raise BadArgument("time_classes", "seconds, each more than the one before", self.time_classes)
 
@@ -103,6 +113,7 @@ class ServerSettings:
             "question_threads": settings.threads,
             "patience": settings.longest_request,
             "pg_port": settings.pg_port,
+            "usual_loss": settings.usual_loss,
             "visit_lasts": timedelta(seconds=settings.visit_lasts),
             "sizes": Sizes(body=settings.largest_upload, depth=settings.deepest_json),
             "rates": Rates(

@@ -68,6 +68,7 @@ class Settings(BaseSettings):
     certificate_file: Path | None = None
     certificate_key_file: Path | None = None
     pg_port: int = Field(default=0, ge=0, le=65535)
+    usual_loss: dict[str, str] = {}
 
     # How much
     largest_upload: int = Field(default=1 << 20, ge=1 << 10, le=1 << 26)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from html import escape
 from typing import Any, TypeAlias, TypeVar, final, overload
 
 from sfumato.accounting.compose import parts_of, total
@@ -111,6 +112,15 @@ class CostReport:
         first = f"ε = {_shown(self.epsilon)}, δ = {_shown(self.delta)}, {self.relation.value}"
         rows = (f"  {way.name:<7}{digits_up(way.bracket.upper):>13}  {way.theorem}" for way in self.ways)
         return "\n".join((first, *rows, *(f"  if {words}" for words in self.assumptions)))
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: what the plan costs, each way that was tried, and what is taken on trust."""
+        first = f"ε = {_shown(self.epsilon)}, δ = {_shown(self.delta)}, {self.relation.value}"
+        cells = ((way.name, digits_up(way.bracket.upper), way.theorem) for way in self.ways)
+        rows = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in cells)
+        trusted = "".join(f"<li>if {escape(words)}</li>" for words in self.assumptions)
+        listed = f"<ul>{trusted}</ul>" if trusted else ""
+        return f"<p>{escape(first)}</p><table><tr><th>counted as</th><th>ε</th><th>by</th></tr>{rows}</table>{listed}"
 
 
 def _shown(bracket: Bracket) -> str:

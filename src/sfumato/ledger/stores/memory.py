@@ -25,6 +25,9 @@ class MemoryStore(Store):
         self._settled: dict[int, Row] = {}
         self._kept = _keeper()
 
+    def __repr__(self) -> str:
+        return "MemoryStore()"
+
     @property
     def lasts(self) -> bool:
         return False

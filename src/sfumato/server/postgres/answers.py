@@ -6,6 +6,7 @@ Values are PostgreSQL's own text form, None for NULL; the wire makes the binary 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import final
 
 BOOL = 16
 BYTEA = 17
@@ -31,6 +32,7 @@ INTERVAL = 1186
 NUMERIC = 1700
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column of an answer: its name, and PostgreSQL's number of its type."""
@@ -39,6 +41,7 @@ class Column:
     oid: int = TEXT
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The answer to one statement, and the tag that ends it on the wire (`SELECT 3`, `SET`)."""
