@@ -16,9 +16,10 @@ from contextlib import contextmanager
 from typing import Any, final
 
 from sfumato.errors import MissingExtra
-from sfumato.server.postgres.catalog.contents import CONTENTS, Row
+from sfumato.server.postgres.catalog.contents import Row
 from sfumato.server.postgres.catalog.described import Database
 from sfumato.server.postgres.catalog.information import INFORMATION_CONTENTS
+from sfumato.server.postgres.catalog.listing import CONTENTS
 from sfumato.server.postgres.catalog.objects import Objects
 from sfumato.server.postgres.catalog.refusals import BAD_TEXT, STOPPED, TOO_LONG, refused
 from sfumato.server.postgres.catalog.relations import CATALOG, INFORMATION, Relation
@@ -164,9 +165,7 @@ class Engine:
             self._connection.execute(f"SET VARIABLE {name} = CAST($1 AS {value}[])", [list(given)])
         else:
             columns = [list(given), list(given.values())]
-            self._connection.execute(
-                f"SET VARIABLE {name} = map(CAST($1 AS {key}[]), CAST($2 AS {value}[]))", columns
-            )
+            self._connection.execute(f"SET VARIABLE {name} = map(CAST($1 AS {key}[]), CAST($2 AS {value}[]))", columns)
 
     def _hold(self, relation: Relation) -> None:
         """Fills a relation, when it is first asked for."""
