@@ -27,6 +27,7 @@ HOW_TO = [
     "scale",
     "service",
     "server",
+    "postgres_port",
     "pages",
     "coming_from_libraries",
     "coming_from_accountants",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from typing import final
+from typing import cast, final
 
 from sfumato.server.postgres.faults import protocol_fault
 
@@ -33,7 +33,7 @@ class Channel(asyncio.Protocol):
     # What the event loop calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport if isinstance(transport, asyncio.Transport) else None
+        self._transport = cast(asyncio.Transport, transport)  # those of other loops derive from nothing
         if not self.opened.done():
             self.opened.set_result(None)
 

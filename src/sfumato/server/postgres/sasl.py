@@ -22,7 +22,7 @@ TRIED = 50
 FIRST = re.compile(rb"(n|y|p=([A-Za-z0-9.-]+)),,(n=[^,\0]*,r=([\x21-\x2b\x2d-\x7e]{1,200}))")
 LAST = re.compile(rb"(c=([A-Za-z0-9+/=]{1,500}),r=([\x21-\x2b\x2d-\x7e]{1,300})),p=([A-Za-z0-9+/=]{1,100})")
 HINT = (
-    "The password is one of your API tokens, as pages and POST /api/me/tokens give them. A token from before this port "
+    "The password is one of your API tokens, as pages and POST /api/tokens give them. A token from before this port "
     "was there has to be made anew."
 )
 

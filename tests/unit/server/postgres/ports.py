@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
+import uvloop
 from tests.unit.server.world import World
 
 from sfumato.server.postgres.listening import listening
@@ -65,7 +66,7 @@ def startup(**said: str) -> bytes:
 def opened(world: World, limits: Limits | None = None, *, number: int = 0) -> Iterator[OpenPort]:
     """Opens the port of a world on loopback, in a thread of its own."""
     ready, stop, numbers = threading.Event(), asyncio.Event(), list[int]()
-    loop = asyncio.new_event_loop()
+    loop = uvloop.new_event_loop()  # as the server itself has it
 
     async def serve() -> None:
         async with listening(world.running, number, limits) as found:
