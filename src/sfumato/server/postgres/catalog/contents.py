@@ -7,6 +7,7 @@ nothing (0, false, an empty text). Relations that are not here are empty.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 from sfumato.server.postgres.catalog.described import OWNER, OWNER_OID, Attribute, Database, Entry
@@ -32,6 +33,7 @@ LENGTHS = {"bool": 1, "date": 4, "float8": 8, "int8": 8, "timestamp": 8}
 COLLATED = ("text", "name", "varchar", "bpchar")
 
 
+@cache
 def functions() -> dict[str, tuple[str, ...]]:
     """PostgreSQL's functions through which values go in and out, by name."""
     return {line.split(" ")[1]: tuple(line.split(" ")) for line in fact_lines("functions")}
@@ -311,6 +313,7 @@ def quoted_name(name: str) -> str:
     return name if plain and name not in reserved() else f'"{doubled}"'
 
 
+@cache
 def reserved() -> frozenset[str]:
     """Words that are no names without quotes."""
     return frozenset(line.split(" ")[0] for line in fact_lines("keywords") if not line.endswith(" U"))

@@ -10,7 +10,8 @@ from typing import Any, final
 from sfumato.server.postgres.catalog.catalog import Catalog
 from sfumato.server.postgres.catalog.described import Described
 
-MOST_KEPT = 32
+MOST_KEPT = 24
+"""Each holds about 10 MB, once tools have asked it all that they ask."""
 
 
 @final

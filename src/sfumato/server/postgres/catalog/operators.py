@@ -194,7 +194,7 @@ def joined_texts(binding: Numbers, left: Typed, right: Typed) -> Typed:
         inner = item_type(name)
         sqls = [coerced(binding, one, name if own else inner) for one, own in zip((left, right), whole, strict=True)]
         word = "list_concat" if all(whole) else "list_append" if whole[0] else "list_prepend"
-        return Typed(f"{word}({sqls[0]}, {sqls[1]})", name)
+        return Typed(f"{word}({sqls[0]}, {sqls[1]})[1:10000]", name)
     sqls = [cast(binding, one, "text").sql for one in (left, right)]
     return Typed(f"left({sqls[0]} || {sqls[1]}, 10000)", "text")
 

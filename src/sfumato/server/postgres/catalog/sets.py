@@ -9,7 +9,7 @@ from sfumato.server.postgres.catalog.refusals import NO_FUNCTION, refused
 from sfumato.server.postgres.catalog.scopes import Typed
 from sfumato.server.postgres.catalog.types import VECTORS, array_of, element_of, kept
 
-MOST_ROWS = 10_000
+MOST_ROWS = 2_000
 """How many rows one call may give."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version as installed
 
 from sfumato.server.postgres.answers import Answer, Column
@@ -23,7 +24,12 @@ LONGEST_SHOW = 200
 
 def version(known: Mapping[str, tuple[str, str]]) -> str:
     """What `version()` says: tools read in it which PostgreSQL they talk to."""
-    return f"PostgreSQL {known['server_version'][1]} (sfumato {installed('sfumato')})"
+    return f"PostgreSQL {known['server_version'][1]} (sfumato {_own_version()})"
+
+
+@cache
+def _own_version() -> str:
+    return installed("sfumato")
 
 
 def settings(database: Database, given: Mapping[str, str]) -> dict[str, tuple[str, str]]:

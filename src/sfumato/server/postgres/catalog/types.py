@@ -98,10 +98,11 @@ class TypeFact:
         return self.fields[3]
 
 
-def fact_lines(name: str) -> list[str]:
+@cache
+def fact_lines(name: str) -> tuple[str, ...]:
     """The lines of a table of facts, without what is said about it."""
     text = files(FACTS).joinpath("facts", f"{name}.txt").read_text(encoding="utf-8")
-    return [line for line in text.splitlines() if line and not line.startswith("#")]
+    return tuple(line for line in text.splitlines() if line and not line.startswith("#"))
 
 
 @cache
