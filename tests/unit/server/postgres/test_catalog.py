@@ -183,6 +183,32 @@ def test_names_without_a_schema_are_looked_up_along_the_path(catalog: Catalog) -
     second.close()
 
 
+def test_names_that_need_quotes_are_found_in_them() -> None:
+    book = json.loads(json.dumps(CITY))
+    book["tables"]["My Trips"] = book["tables"].pop("trips")
+    made = Catalog([Described("a.b", Codebook.read(book))], "ada", "warehouse")
+    oid = rows(made, "SELECT oid FROM pg_class WHERE relname = 'My Trips'")[0][0]
+    assert rows(made, """SELECT '"My Trips"'::regclass::oid, '"a.b"."My Trips"'::regclass""") == [(oid, '"My Trips"')]
+    sql = "SELECT format('%I.%I', n.nspname, relname)::regclass::oid = c.oid FROM pg_class c JOIN pg_namespace n ON"
+    assert set(rows(made, f"{sql} n.oid = relnamespace WHERE relkind = 'r' AND nspname = 'a.b'")) == {("t",)}
+    made.close()
+
+
+def test_rights_are_those_to_look(catalog: Catalog) -> None:
+    sql = (
+        "SELECT has_table_privilege($1, 'SELECT'), has_table_privilege($1, 'INSERT'), "
+        "has_any_column_privilege($1, 'select')"
+    )
+    assert rows(catalog, sql, "city.trips") == [("t", "f", "t")]
+    assert rows(catalog, sql, "city.nosuch") == [("f", "f", "f")]
+    assert rows(catalog, "SELECT has_table_privilege(oid, 'SELECT') FROM pg_class WHERE relname = 'trips'") == [("t",)]
+    schemas = "SELECT nspname FROM pg_namespace WHERE has_schema_privilege(oid, 'USAGE') AND nspname LIKE '%a%'"
+    assert rows(catalog, schemas) == [("exam",), ("information_schema",), ("pg_catalog",), ("pg_toast",)]
+    assert rows(catalog, "SELECT has_schema_privilege('ada', 'city', 'CREATE'), pg_has_role('ada', 'USAGE')") == [
+        ("f", "t")
+    ]
+
+
 def test_values_of_parameters_take_the_type_of_where_they_stand(catalog: Catalog) -> None:
     sql = (
         "SELECT attname FROM pg_attribute WHERE attrelid = $1 AND attname = ANY($2) AND $3::regclass = attrelid "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import Any, final
 
@@ -20,6 +21,7 @@ from sfumato.server.postgres.catalog.types import NAMES_OF_TYPES, fact_lines, sh
 
 CLASSES = {1259: "pg_class", 2615: "pg_namespace"}
 IMPLICIT = ("pg_catalog",)
+PART = re.compile(r'"((?:[^"]|"")*)"|([^."]+)')
 
 
 @final
@@ -159,6 +161,17 @@ class Objects:
                 made |= {f"{key.index}.{place}": quoted_name(name) for place, name in enumerate(names, 1)}
         return made
 
+    def _written_classes(self) -> dict[str, int]:
+        """Numbers of tables, by their names in quotes."""
+        names: dict[str, int] = {}
+        for entry in self.database.tables:
+            whole, schema = (f'"{one.replace(chr(34), 2 * chr(34))}"' for one in (entry.name, entry.schema))
+            found = {whole: entry.oid, quoted_name(entry.name): entry.oid}
+            names |= found if self.database.first[entry.name] is entry else {}
+            names |= {f"{schema}.{whole}": entry.oid}
+            names |= {f"{quoted_name(entry.schema)}.{quoted_name(entry.name)}": entry.oid}
+        return names
+
     def variables(self) -> dict[str, tuple[str, str, Any]]:
         """What the engine looks up: variables, with the types of their keys and values (or of a list alone)."""
         database = self.database
@@ -168,10 +181,11 @@ class Objects:
             "schema": database.path[0],
         }
         by_number = ("types", "classes", "roles", "namespaces", "functions", "constraints")
-        by_name = ("class_numbers", "type_numbers", "role_numbers", "namespace_numbers", "function_numbers")
+        by_name = ("type_numbers", "role_numbers", "namespace_numbers", "function_numbers")
         return {
             **{name: ("BIGINT", "VARCHAR", getattr(self, name)) for name in by_number},
             **{name: ("VARCHAR", "BIGINT", getattr(self, name)) for name in by_name},
+            "class_numbers": ("VARCHAR", "BIGINT", self._written_classes() | self.class_numbers),
             **{name: ("VARCHAR", "VARCHAR", getattr(self, name)) for name in ("comments", "indexes")},
             "said": ("VARCHAR", "VARCHAR", said),
             "visible": ("", "BIGINT", self.visible),
@@ -184,5 +198,5 @@ class Objects:
 
 def _plain(name: str) -> str:
     """A name as it is kept: without quotes, in small letters where it stood in none."""
-    parts = name.strip().split(".")
-    return ".".join(part.strip('"').replace('""', '"') if part.startswith('"') else part.lower() for part in parts)
+    parts = PART.findall(name.strip())
+    return ".".join(quoted.replace('""', '"') if quoted else plain.lower() for quoted, plain in parts)
