@@ -46,10 +46,10 @@ class Dialect(Postgres):
             check_func: bool = False,  # noqa: FBT001, FBT002
             schema: bool = False,  # noqa: FBT001, FBT002
             allow_identifiers: bool = True,  # noqa: FBT001, FBT002
-            **rest: Any,
+            with_collation: bool = False,  # noqa: FBT001, FBT002
         ) -> Any:
             if check_func or not allow_identifiers:
-                return super()._parse_types(check_func, schema, allow_identifiers, **rest)
+                return super()._parse_types(check_func, schema, allow_identifiers, with_collation)
             name = self._type_name()
             if name is None:
                 return None
@@ -126,7 +126,7 @@ def _named(tokens: list[Token]) -> list[Token]:
 def type_name(tree: exp.DataType) -> str:
     """The name of a type, as `pg_type` has it."""
     kind = tree.args.get("kind")
-    words = str(kind.this) if isinstance(kind, exp.Identifier) else tree.this.value.lower()
+    words = str(kind.this) if isinstance(kind, exp.Identifier) else str(getattr(tree.this, "value", tree.this)).lower()
     lists = words.startswith("_")
     name = canonical(words[1:] if lists and canonical(words) is None else words)
     if name is None:
