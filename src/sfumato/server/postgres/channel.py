@@ -113,15 +113,16 @@ class Channel(asyncio.Protocol):
             raise Gone
         self._transport = made
 
-    def close(self) -> None:
-        """Closes the connection when what was sent has left."""
-        if self._transport is not None:
+    def close(self, seconds: float) -> None:
+        """Closes the connection when what was sent has left, or after some seconds."""
+        if self._transport is not None and not self.left.done():
             self._transport.close()
+            asyncio.get_running_loop().call_later(seconds, self.abort)
 
     def abort(self) -> None:
         """Closes the connection at once."""
         self.gone = True
-        if self._transport is not None:
+        if self._transport is not None and not self.left.done():
             self._transport.abort()
 
 

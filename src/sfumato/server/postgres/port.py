@@ -32,6 +32,7 @@ class Limits:
 
     message: int = 1 << 20
     startup: float = 15.0
+    write: float = 60.0
     idle: float = 3_600.0
     connections: int = 200
     per_person: int = 50

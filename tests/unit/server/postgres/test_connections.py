@@ -14,6 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.pq import ExecStatus
 from tests.unit.server.postgres.certificates import write_certificate
 from tests.unit.server.postgres.ports import COUNT, OpenPort, opened, startup
 from tests.unit.server.world import MARKER, World, register, world_in
@@ -25,7 +26,7 @@ from sfumato.service.analysts import Analysts
 
 SSL_REQUEST = struct.pack(">ii", 8, 80877103)
 GSS_REQUEST = struct.pack(">ii", 8, 80877104)
-FIVE = Limits(message=1 << 20, startup=0.5, idle=0.7, connections=4, per_person=2)
+FIVE = Limits(message=1 << 20, startup=0.5, write=0.5, idle=0.7, connections=4, per_person=2)
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +172,20 @@ def test_whoever_asks_nothing_for_long_is_let_go(narrow: OpenPort) -> None:
     time.sleep(1.5)
     with pytest.raises(psycopg.OperationalError, match="nothing was asked"):
         connection.execute(COUNT)
+
+
+def test_whoever_takes_no_answers_is_let_go(narrow: OpenPort) -> None:
+    large = "SELECT repeat('x', 500) AS x FROM pg_class AS a, pg_class AS b LIMIT 20000"
+    with narrow.connect() as whole:
+        assert len(whole.execute(large).fetchall()) == 20_000
+    connection = narrow.connect()
+    connection.pgconn.send_query(large.encode())
+    connection.pgconn.flush()
+    time.sleep(2.5)
+    with pytest.raises(psycopg.OperationalError):  # what was taken from the network is less than the whole
+        while result := connection.pgconn.get_result():
+            if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.SINGLE_TUPLE):
+                raise psycopg.OperationalError(result.get_error_message())
 
 
 def test_so_many_connections_and_so_many_of_one_person(narrow: OpenPort) -> None:
