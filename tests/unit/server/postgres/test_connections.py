@@ -292,3 +292,26 @@ def test_tls_contexts_take_no_old_protocols(tmp_path: Path) -> None:
     context, binding = tls_of(*write_certificate(tmp_path))
     assert context is not None and context.minimum_version >= ssl.TLSVersion.TLSv1_2
     assert binding is not None and len(binding) == 32
+
+
+def test_another_worker_cancels_what_takes_long(
+    shared: World, slow: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    native = pytest.importorskip("pg8000.native", reason="needs pg8000")
+    monkeypatch.setitem(vars(shared.running.settings), "several", True)
+    with opened(shared) as first, opened(shared) as second:
+        connection = native.Connection("ada", "127.0.0.1", "sfumato", first.number, shared.tokens["ada"])
+        connection.run("SET sfumato.epsilon = 0.1")
+        connection.run("SET sfumato.max_rows = 5")
+        told = struct.pack(">ii", 16, 80877102) + connection._backend_key_data
+        second.raw(told)  # of what runs not yet, or not long, there is no note
+        threading.Timer(1.6, lambda: second.raw(told[:-1] + bytes([told[-1] ^ 1]))).start()
+        threading.Timer(2.6, lambda: second.raw(told)).start()
+        with pytest.raises(native.DatabaseError) as caught:
+            connection.run(f"{COUNT} WHERE minutes > 16")
+        assert caught.value.args[0]["C"] == "57014"
+        slow.set()
+        connection.close()
+        until = time.monotonic() + 10
+        while shared.house.records.all("call"):
+            assert time.monotonic() < until
