@@ -6,15 +6,10 @@ import asyncio
 import ssl
 from typing import cast, final
 
-from sfumato.server.postgres.faults import protocol_fault
+from sfumato.server.postgres.faults import Gone, protocol_fault
 
 HELD = 1 << 16
 """Octets that may have come and not been read before no more are taken from the network."""
-
-
-@final
-class Gone(Exception):
-    """Tells that the other side has left."""
 
 
 @final

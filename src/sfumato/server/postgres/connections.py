@@ -13,9 +13,9 @@ from typing import TypeVar, final
 from sfumato.entropy import system
 from sfumato.errors import SfumatoError, SignInRefused
 from sfumato.server.calling import until_class_ends
-from sfumato.server.postgres.channel import Channel, Gone
+from sfumato.server.postgres.channel import Channel
 from sfumato.server.postgres.desk import PersonsDesk
-from sfumato.server.postgres.faults import FATAL, Fault, fault_of, protocol_fault
+from sfumato.server.postgres.faults import FATAL, Fault, Gone, fault_of, protocol_fault
 from sfumato.server.postgres.messages import LONGEST_STARTUP, VERSION, Cancel, Encryption, Startup, read_first
 from sfumato.server.postgres.naming import DATABASE
 from sfumato.server.postgres.port import Port
@@ -179,8 +179,13 @@ class Connection:
                 return
 
     async def _drained(self) -> None:
-        async with asyncio.timeout(self._port.limits.write):
-            await self._channel.drained()
+        """Waits for whoever does not take answers as fast as they come, and lets others go on in between."""
+        await asyncio.sleep(0)
+        try:
+            async with asyncio.timeout(self._port.limits.write):
+                await self._channel.drained()
+        except TimeoutError:
+            raise Gone from None
 
     # What is taken down
 

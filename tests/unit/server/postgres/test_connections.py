@@ -26,6 +26,7 @@ from sfumato.service.analysts import Analysts
 
 SSL_REQUEST = struct.pack(">ii", 8, 80877103)
 GSS_REQUEST = struct.pack(">ii", 8, 80877104)
+LARGE = "SELECT a.*, b.* FROM pg_class AS a, pg_class AS b LIMIT 20000"
 FIVE = Limits(message=1 << 20, startup=0.5, write=0.5, idle=0.7, connections=4, per_person=2)
 
 
@@ -175,11 +176,10 @@ def test_whoever_asks_nothing_for_long_is_let_go(narrow: OpenPort) -> None:
 
 
 def test_whoever_takes_no_answers_is_let_go(narrow: OpenPort) -> None:
-    large = "SELECT repeat('x', 500) AS x FROM pg_class AS a, pg_class AS b LIMIT 20000"
     with narrow.connect() as whole:
-        assert len(whole.execute(large).fetchall()) == 20_000
+        assert len(whole.execute(LARGE).fetchall()) == 20_000
     connection = narrow.connect()
-    connection.pgconn.send_query(large.encode())
+    connection.pgconn.send_query(LARGE.encode())
     connection.pgconn.flush()
     time.sleep(2.5)
     with pytest.raises(psycopg.OperationalError):  # what was taken from the network is less than the whole
@@ -262,6 +262,16 @@ def test_whoever_leaves_while_a_question_runs_leaves_nothing_behind(port: OpenPo
     slow.set()
     with port.connect() as again:
         assert len(again.execute(COUNT).fetchall()) == 1
+
+
+def test_whoever_leaves_in_the_middle_of_an_answer_is_no_fault(port: OpenPort) -> None:
+    connection = port.connect()
+    connection.pgconn.send_query(LARGE.encode())
+    connection.pgconn.flush()
+    connection.pgconn.finish()
+    with port.connect() as again:
+        assert len(again.execute(COUNT).fetchall()) == 1
+    assert not [line for line in port.world.lines() if line["event"] == "fault"]
 
 
 def test_the_log_and_counters_have_no_questions_no_names_and_no_data(port: OpenPort) -> None:
