@@ -104,3 +104,29 @@ def _read(text: str) -> Iterator[Asked]:
 
 def _numbered(text: str) -> str:
     return re.sub(r"\{([\w.]+)\}", lambda found: str(NUMBERS.get(found[1], found[0])), text)
+
+
+SETUP = """
+CREATE SCHEMA city;
+CREATE SCHEMA exam;
+CREATE TABLE city.stations (name text NOT NULL, docks int8, CONSTRAINT stations_name_key PRIMARY KEY (name));
+CREATE TABLE city.trips (
+    rider text NOT NULL, day date, origin text, destination text, minutes float8, bonus bool, at timestamp,
+    ratings int8[],
+    CONSTRAINT trips_origin_fkey FOREIGN KEY (origin) REFERENCES city.stations (name)
+);
+CREATE TABLE exam.scores (student int8, score float8);
+SET search_path = city, exam, public;
+"""
+"""The same tables in PostgreSQL itself."""
+
+
+def as_literals(one: Asked) -> str:
+    """A question with its values in quotes, for a connection that takes one text."""
+
+    def literal(found: re.Match[str]) -> str:
+        value = one.values[int(found[1]) - 1]
+        doubled = "" if value is None else value.replace("'", "''")
+        return "NULL" if value is None else f"'{doubled}'"
+
+    return re.sub(r"\$(\d+)", literal, one.text) if one.values else one.text

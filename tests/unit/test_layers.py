@@ -100,7 +100,8 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "polars": frozenset({"release", "query", "synth", "templates"}),
     "google": frozenset({"query"}),  # protobuf, in which plans of Spark Connect are
     "pyspark": frozenset({"query"}),
-    "duckdb": frozenset({"query", "local"}),  # local: the collector of reports, when it is asked for
+    # local: the collector of reports; server: PostgreSQL's catalog, worked out of codebooks; both when they are asked for
+    "duckdb": frozenset({"query", "local", "server"}),
     "sqlglot": frozenset({"query", "server"}),  # server: the commands of the PostgreSQL port, and its catalog
     "pyarrow": frozenset({"release", "query", "local", "synth", "demo", "cli"}),  # local: as for duckdb
     "scipy": frozenset({"attacks", "learn", "synth"}),  # programs and optimisers; nothing private is made with it
@@ -162,7 +163,7 @@ OWN_TYPES = {"HUGEINT", "UHUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGIN
 
 # What drives an engine, and which folders may load it. (Frames of Polars come from users, and go back to them.)
 PACKAGE_HOMES = {
-    "duckdb": (f"{ENGINES_HOME}/duckdb/", "local/collecting/"),
+    "duckdb": (f"{ENGINES_HOME}/duckdb/", "local/collecting/", "server/postgres/catalog/"),
     "psycopg": (f"{ENGINES_HOME}/postgres/", "ledger/"),
     "pyspark": (f"{ENGINES_HOME}/spark/",),
 }

@@ -59,7 +59,8 @@ def test_a_tool_finds_schemas_tables_and_columns(catalog: Catalog) -> None:
     found = rows(
         catalog,
         "SELECT table_schema, table_name, column_name, data_type, is_nullable FROM information_schema.columns "
-        "WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY table_schema, table_name, ordinal_position",
+        "WHERE table_schema NOT IN ('pg_catalog', 'information_schema') "
+        "ORDER BY table_schema, table_name, ordinal_position",
     )
     assert found == [
         ("city", "stations", "name", "text", "NO"),
@@ -120,7 +121,9 @@ def test_what_the_codebook_says_is_shown_as_comments(catalog: Catalog) -> None:
 
 
 def test_numbers_of_tables_are_the_same_in_every_process(catalog: Catalog) -> None:
-    found = rows(catalog, "SELECT relname, oid FROM pg_class WHERE relname IN ('stations', 'trips', 'scores') ORDER BY 1")
+    found = rows(
+        catalog, "SELECT relname, oid FROM pg_class WHERE relname IN ('stations', 'trips', 'scores') ORDER BY 1"
+    )
     assert found == [
         ("scores", str(NUMBERS["exam.scores"])),
         ("stations", str(NUMBERS["city.stations"])),
@@ -181,7 +184,10 @@ def test_names_without_a_schema_are_looked_up_along_the_path(catalog: Catalog) -
 
 
 def test_values_of_parameters_take_the_type_of_where_they_stand(catalog: Catalog) -> None:
-    sql = "SELECT attname FROM pg_attribute WHERE attrelid = $1 AND attname = ANY($2) AND $3::regclass = attrelid LIMIT $4"
+    sql = (
+        "SELECT attname FROM pg_attribute WHERE attrelid = $1 AND attname = ANY($2) AND $3::regclass = attrelid "
+        "LIMIT $4"
+    )
     described = catalog.describe(sql)
     assert described is not None
     assert described.parameters == (26, 1003, 2205, 20)

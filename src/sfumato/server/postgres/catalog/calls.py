@@ -26,11 +26,10 @@ from sfumato.server.postgres.catalog.types import (
 
 LINE = re.compile(r"(\w+)\((.*?)\) (\S+) = (.+)")
 PLACE = re.compile(r"\{(\d|\*)\}")
-AGGREGATES = frozenset(
-    ("count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every", "string_agg", "array_agg")
-)
+AGGREGATES = frozenset(("count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every", "string_agg", "array_agg"))
 PLACED = frozenset(("row_number", "rank", "dense_rank", "lag", "lead", "first_value", "last_value"))
-SAYS_WHEN = frozenset(("'now'", "'process'"))
+MOST_ARGUMENTS = 40
+"""Nothing is called with more."""
 
 
 @final
@@ -50,7 +49,7 @@ class Signature:
 
     def fits(self, given: Sequence[Typed]) -> bool:
         """Tells whether it can be called with these."""
-        if not self.open and len(given) != len(self.takes):
+        if len(given) > MOST_ARGUMENTS or (not self.open and len(given) != len(self.takes)):
             return False
         return len(given) >= len(self.takes) - 1 and all(
             self._fits(name, one.type) for name, one in zip(self.takes, given, strict=False)

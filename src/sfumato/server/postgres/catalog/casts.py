@@ -152,7 +152,7 @@ def _list_as_text(sql: str, source: str, own: str, name: str) -> str:
         raise refused(UNSUPPORTED, "a cast of a list to what is no list is not answered by the catalog")
     if source in VECTORS:
         return f"array_to_string({sql}, ' ')"
-    one = f"CASE WHEN regexp_full_match(v, '[A-Za-z0-9_.-]+') THEN v ELSE '\"' || replace(v, '\"', '\\\"') || '\"' END"
+    one = "CASE WHEN regexp_full_match(v, '[A-Za-z0-9_.-]+') THEN v ELSE '\"' || replace(v, '\"', '\\\"') || '\"' END"
     shown = _as_text("v", own)
     listed = sql if shown == "v" else f"list_transform({sql}, lambda v: {shown})"
     return f"'{{' || array_to_string(list_transform({listed}, lambda v: coalesce({one}, 'NULL')), ',') || '}}'"

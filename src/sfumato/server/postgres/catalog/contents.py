@@ -1,12 +1,12 @@
 """What stands in the catalog's relations: PostgreSQL's own facts, and what the codebooks say of data sets.
 
-A row is a dictionary of what is said in it; the rest of its columns is NULL or, where PostgreSQL never has NULL, nothing
-(0, false, an empty text). Relations that are not here are empty.
+A row is a dictionary of what is said in it; the rest of its columns is NULL or, where PostgreSQL never has NULL,
+nothing (0, false, an empty text). Relations that are not here are empty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 from sfumato.server.postgres.catalog.described import OWNER, OWNER_OID, Attribute, Database, Entry
@@ -17,15 +17,6 @@ Row: TypeAlias = dict[str, Any]
 
 NAMESPACES = {"pg_catalog": 11, "pg_toast": 99, "public": 2200, "information_schema": 13207}
 DOMAINS = ("cardinal_number", "character_data", "sql_identifier", "time_stamp", "yes_or_no")
-ACCESS = (
-    (2, "heap", "heap_tableam_handler", "t"),
-    (403, "btree", "bthandler", "i"),
-    (405, "hash", "hashhandler", "i"),
-    (783, "gist", "gisthandler", "i"),
-    (2742, "gin", "ginhandler", "i"),
-    (4000, "spgist", "spghandler", "i"),
-    (3580, "brin", "brinhandler", "i"),
-)
 BTREE = 403
 OPERATORS = {
     "bool": (10003, 424),
@@ -55,49 +46,37 @@ def namespaces(database: Database) -> Iterator[Row]:
 def classes(database: Database) -> Iterator[Row]:
     """All tables, their indexes, and PostgreSQL's own relations."""
     for one in relations().values():
-        yield {
-            "oid": one.oid,
-            "relname": one.name,
-            "relnamespace": NAMESPACES[one.schema],
-            "relowner": OWNER_OID,
-            "relam": 2 if one.kind == "r" else 0,
-            "relpersistence": "p",
-            "relkind": one.kind,
-            "relnatts": len(one.columns),
-            "relispopulated": True,
-            "relreplident": "n",
-        }
+        said = {"oid": one.oid, "relname": one.name, "relnamespace": NAMESPACES[one.schema], "relkind": one.kind}
+        yield {**said, "relam": 2 if one.kind == "r" else 0, "relnatts": len(one.columns), **OF_CLASSES}
     for entry in database.tables:
         rows = entry.stated.size
         yield {
+            **OF_CLASSES,
             "oid": entry.oid,
             "relname": entry.name,
             "relnamespace": entry.schema_oid,
-            "relowner": OWNER_OID,
             "relam": 2,
             "relfilenode": entry.oid,
             "reltuples": -1 if rows is None else rows,
             "relhasindex": bool(entry.keys),
-            "relpersistence": "p",
             "relkind": "r",
             "relnatts": len(entry.attributes),
-            "relispopulated": True,
             "relreplident": "d",
         }
         for key in entry.keys:
             yield {
+                **OF_CLASSES,
                 "oid": key.index,
                 "relname": key.name,
                 "relnamespace": entry.schema_oid,
-                "relowner": OWNER_OID,
                 "relam": BTREE,
                 "relfilenode": key.index,
-                "relpersistence": "p",
                 "relkind": "i",
                 "relnatts": len(key.numbers),
-                "relispopulated": True,
-                "relreplident": "n",
             }
+
+
+OF_CLASSES: Row = {"relowner": OWNER_OID, "relpersistence": "p", "relispopulated": True, "relreplident": "n"}
 
 
 def attributes(database: Database) -> Iterator[Row]:
@@ -137,9 +116,10 @@ def attribute(relation: int, place: int, name: str, kind: str, *, never: bool) -
 
 
 TYPE_FIELDS = (
-    "typlen typbyval typtype typcategory typispreferred typelem typarray typinput typoutput typreceive typsend typmodin"
-    " typmodout typalign typstorage typndims typcollation typsubscript typbasetype typdelim"
-).split()
+    *("typlen", "typbyval", "typtype", "typcategory", "typispreferred", "typelem", "typarray"),
+    *("typinput", "typoutput", "typreceive", "typsend", "typmodin", "typmodout"),
+    *("typalign", "typstorage", "typndims", "typcollation", "typsubscript", "typbasetype", "typdelim"),
+)
 BY_FUNCTION = ("typinput", "typoutput", "typreceive", "typsend", "typmodin", "typmodout", "typsubscript")
 
 
@@ -317,41 +297,6 @@ def operator_classes(database: Database) -> Iterator[Row]:
         }
 
 
-def table_lists(database: Database) -> Iterator[Row]:
-    """The rows of `pg_tables`: tables, and PostgreSQL's own ones."""
-    for relation in relations().values():
-        if relation.kind == "r":
-            yield {"schemaname": relation.schema, "tablename": relation.name, "tableowner": OWNER, **INDEXED}
-    for entry in database.tables:
-        named = {"schemaname": entry.schema, "tablename": entry.name, "tableowner": OWNER}
-        yield {**named, **INDEXED, "hasindexes": bool(entry.keys)}
-
-
-INDEXED: Row = dict.fromkeys(("hasindexes", "hasrules", "hastriggers", "rowsecurity"), False)
-
-
-def view_lists(database: Database) -> Iterator[Row]:
-    """The rows of `pg_views`: PostgreSQL's own ones."""
-    for relation in relations().values():
-        if relation.kind == "v":
-            yield {"schemaname": relation.schema, "viewname": relation.name, "viewowner": OWNER}
-
-
-def index_lists(database: Database) -> Iterator[Row]:
-    """The rows of `pg_indexes`."""
-    for entry in database.tables:
-        for key in entry.keys:
-            named = {"schemaname": entry.schema, "tablename": entry.name, "indexname": key.name}
-            yield {**named, "indexdef": index_text(entry, key.name, [one.name for one in keys(entry)])}
-
-
-def counters(database: Database) -> Iterator[Row]:
-    """The rows of `pg_stat_user_tables`: sizes are those that a codebook states, and 0 where it states none."""
-    for entry in database.tables:
-        named = {"relid": entry.oid, "schemaname": entry.schema, "relname": entry.name}
-        yield {**named, "n_live_tup": entry.stated.size or 0, "seq_scan": 0, "n_dead_tup": 0}
-
-
 def index_text(entry: Entry, name: str, columns: Sequence[str]) -> str:
     """How the index of a key would be made."""
     listed = ", ".join(quoted_name(one) for one in columns)
@@ -369,48 +314,3 @@ def quoted_name(name: str) -> str:
 def reserved() -> frozenset[str]:
     """Words that are no names without quotes."""
     return frozenset(line.split(" ")[0] for line in fact_lines("keywords") if not line.endswith(" U"))
-
-
-def plain_rows(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Callable[[Database], Iterator[Row]]:
-    """Rows that are the same for everybody."""
-    made = [dict(zip(names, row, strict=True)) for row in rows]
-    return lambda database: iter(made)
-
-
-CONTENTS: dict[str, Callable[[Database], Iterator[Row]]] = {
-    "pg_am": plain_rows(
-        ("oid", "amname", "amhandler", "amtype"),
-        [(oid, name, functions().get(handler, ("0",))[0], kind) for oid, name, handler, kind in ACCESS],
-    ),
-    "pg_attribute": attributes,
-    "pg_authid": roles,
-    "pg_class": classes,
-    "pg_collation": plain_rows(
-        ("oid", "collname", "collnamespace", "collowner", "collprovider", "collencoding", "collisdeterministic"),
-        [(100, "default", 11, 10, "d", -1, True), (950, "C", 11, 10, "c", -1, True), (951, "POSIX", 11, 10, "c", -1, True)],
-    ),
-    "pg_constraint": constraints,
-    "pg_database": databases,
-    "pg_description": descriptions,
-    "pg_index": indexes,
-    "pg_indexes": index_lists,
-    "pg_language": plain_rows(
-        ("oid", "lanname", "lanowner", "lanispl", "lanpltrusted"),
-        [(12, "internal", 10, False, False), (13, "c", 10, False, False), (14, "sql", 10, False, True)],
-    ),
-    "pg_namespace": namespaces,
-    "pg_opclass": operator_classes,
-    "pg_proc": procedures,
-    "pg_roles": roles,
-    "pg_settings": settings,
-    "pg_stat_all_tables": counters,
-    "pg_stat_user_tables": counters,
-    "pg_statio_all_tables": counters,
-    "pg_statio_user_tables": counters,
-    "pg_tables": table_lists,
-    "pg_tablespace": plain_rows(("oid", "spcname", "spcowner"), [(1663, "pg_default", 10), (1664, "pg_global", 10)]),
-    "pg_type": all_types,
-    "pg_user": roles,
-    "pg_views": view_lists,
-}
-"""What stands in relations of `pg_catalog`."""

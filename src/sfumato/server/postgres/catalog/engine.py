@@ -8,15 +8,18 @@ passed on.
 from __future__ import annotations
 
 import json
+import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, final
 
 from sfumato.errors import MissingExtra
-from sfumato.server.postgres.catalog.contents import CONTENTS, Row
+from sfumato.server.postgres.catalog.contents import Row
 from sfumato.server.postgres.catalog.described import Database
 from sfumato.server.postgres.catalog.information import INFORMATION_CONTENTS
+from sfumato.server.postgres.catalog.listing import CONTENTS
 from sfumato.server.postgres.catalog.objects import Objects
 from sfumato.server.postgres.catalog.refusals import BAD_TEXT, STOPPED, TOO_LONG, refused
 from sfumato.server.postgres.catalog.relations import CATALOG, INFORMATION, Relation
@@ -41,11 +44,51 @@ LIMITS = {
 LONGEST_RUN = 5.0
 """Seconds after which a question is broken off."""
 
+LOOKS = 0.02
+MOST_GROWTH = 400_000_000
+"""How often a running question is looked at, in seconds, and by how many bytes the process may grow meanwhile."""
+
+NO_MEMORY, TOO_MUCH = "53200", "the question needs more memory than the catalog has for one"
+
 MOST_ROWS = 100_000
 MOST_LETTERS = 16_000_000
 """How large an answer may be: rows, and letters in all of them."""
 
 AT_ONCE = 512
+
+
+@final
+class Watch:
+    """Looks at one question while it runs.
+
+    The engine counts what it keeps, but not what passes through it: long lists of many rows may come to gigabytes
+    before it is told to stop. So the growth of the process is looked at, too; whoever else makes it grow by so much
+    within a moment makes a question to the catalog fail, and no more than that.
+    """
+
+    def __init__(self, interrupt: Callable[[], None]) -> None:
+        self.done = threading.Event()
+        self.refusal = refused(STOPPED, f"the question took longer than {LONGEST_RUN:.0f} seconds")
+        self._interrupt, self._began, self._held = interrupt, time.monotonic(), _held()
+
+    def look(self) -> None:
+        """Looks every few milliseconds, until the question is answered or broken off."""
+        while not self.done.wait(LOOKS):
+            if _held() - self._held > MOST_GROWTH:
+                self.refusal = refused(NO_MEMORY, TOO_MUCH)
+            elif time.monotonic() - self._began < LONGEST_RUN:
+                continue
+            self._interrupt()
+            return
+
+
+def _held() -> int:
+    """How many bytes of memory the process holds, 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 @final
@@ -82,12 +125,12 @@ class Engine:
                     self._hold(relation)
                 for name, given in said.items():
                     self._say(name, "VARCHAR", "VARCHAR", given)
-                with self._timed():
+                with self._watched() as watch:
                     return self._fetched(self._connection.execute(text))
             except self._duckdb.InterruptException:
-                raise refused(STOPPED, f"the question took longer than {LONGEST_RUN:.0f} seconds") from None
+                raise watch.refusal from None
             except self._duckdb.OutOfMemoryException:
-                raise refused("53200", "the question needs more memory than the catalog has for one") from None
+                raise refused(NO_MEMORY, TOO_MUCH) from None
             except self._duckdb.ConversionException:
                 raise refused(BAD_TEXT, "a value does not fit the type that it is read as") from None
             except (self._duckdb.Error, MemoryError, OverflowError, RuntimeError):
@@ -104,14 +147,15 @@ class Engine:
         return rows
 
     @contextmanager
-    def _timed(self) -> Iterator[None]:
-        clock = threading.Timer(LONGEST_RUN, self._connection.interrupt)
-        clock.daemon = True
-        clock.start()
+    def _watched(self) -> Iterator[Watch]:
+        """Breaks off what takes too long, or for which the process grows too much."""
+        watch = Watch(self._connection.interrupt)
+        watcher = threading.Thread(target=watch.look, daemon=True)
+        watcher.start()
         try:
-            yield
+            yield watch
         finally:
-            clock.cancel()
+            watch.done.set()
 
     def _say(self, name: str, key: str, value: str, given: Any) -> None:
         """Sets a variable: a text, a list, or what is looked up by keys."""
@@ -121,9 +165,7 @@ class Engine:
             self._connection.execute(f"SET VARIABLE {name} = CAST($1 AS {value}[])", [list(given)])
         else:
             columns = [list(given), list(given.values())]
-            self._connection.execute(
-                f"SET VARIABLE {name} = map(CAST($1 AS {key}[]), CAST($2 AS {value}[]))", columns
-            )
+            self._connection.execute(f"SET VARIABLE {name} = map(CAST($1 AS {key}[]), CAST($2 AS {value}[]))", columns)
 
     def _hold(self, relation: Relation) -> None:
         """Fills a relation, when it is first asked for."""

@@ -14,13 +14,12 @@ from sqlglot import exp
 from sfumato.server.postgres.catalog.calls import called
 from sfumato.server.postgres.catalog.casts import Numbers, cast, coerced, constant, is_composite, part_of
 from sfumato.server.postgres.catalog.operators import COMPARED, arithmetic, compared, joined_texts
-from sfumato.server.postgres.catalog.refusals import BAD_TEXT, NO_TYPE, UNSUPPORTED, refused
+from sfumato.server.postgres.catalog.reading import type_name
+from sfumato.server.postgres.catalog.refusals import BAD_TEXT, UNSUPPORTED, refused
 from sfumato.server.postgres.catalog.scopes import Query, Scope, Typed, quoted
 from sfumato.server.postgres.catalog.types import (
-    TEXTS,
     VECTORS,
     array_of,
-    canonical,
     element_of,
     kept,
     oid_of,
@@ -117,17 +116,6 @@ def _cast(binding: Binding, tree: exp.Cast, scope: Scope) -> Typed:
     return made.called(inner.name, inner.sure) if inner.sure > 1 else made.called(name.removeprefix("_"), 1)
 
 
-def type_name(tree: exp.DataType) -> str:
-    """The name of a type, as `pg_type` has it."""
-    kind = tree.args.get("kind")
-    words = str(kind.this) if isinstance(kind, exp.Identifier) else tree.this.value.lower()
-    lists = words.startswith("_")
-    name = canonical(words[1:] if lists and canonical(words) is None else words)
-    if name is None:
-        raise refused(NO_TYPE, f'type "{words[:63]}" does not exist')
-    return array_of(name) if lists and not name.startswith("_") else name
-
-
 def _case(binding: Binding, tree: exp.Case, scope: Scope) -> Typed:
     ifs = tree.args["ifs"]
     default = tree.args.get("default")
@@ -141,9 +129,7 @@ def _case(binding: Binding, tree: exp.Case, scope: Scope) -> Typed:
         compared_with = [expression(binding, one, scope) for one in (tree.this, *(one.this for one in ifs))]
         kind = unified([one.type for one in compared_with])
         operand, *tests = (coerced(binding, one, kind) for one in compared_with)
-    parts = [
-        f"WHEN {test} THEN {coerced(binding, value, name)}" for test, value in zip(tests, values, strict=True)
-    ]
+    parts = [f"WHEN {test} THEN {coerced(binding, value, name)}" for test, value in zip(tests, values, strict=True)]
     sql = f"CASE {operand} {' '.join(parts)} ELSE {coerced(binding, last, name)} END"
     return Typed(sql, name, last.name, 2) if last.sure > 1 else Typed(sql, name, "case", 1)
 
@@ -283,7 +269,12 @@ def _collated(binding: Binding, tree: exp.Collate, scope: Scope) -> Typed:
 
 def _zoned(binding: Binding, tree: exp.AtTimeZone, scope: Scope) -> Typed:
     inner = expression(binding, tree.this, scope)
-    return Typed(coerced(binding, inner, "timestamptz"), "timestamp" if inner.type != "timestamp" else "timestamptz", "timezone", 2)
+    return Typed(
+        coerced(binding, inner, "timestamptz"),
+        "timestamp" if inner.type != "timestamp" else "timestamptz",
+        "timezone",
+        2,
+    )
 
 
 def _extracted(binding: Binding, tree: exp.Extract, scope: Scope) -> Typed:
@@ -351,7 +342,7 @@ def _call(binding: Binding, tree: exp.Anonymous, scope: Scope) -> Typed:
 
 def type_number(given: Typed) -> Typed:
     """What `pg_typeof` says of a value."""
-    return Typed(str(oid_of(given.type if given.type in TEXTS else given.type)), "regtype", "pg_typeof", 2)
+    return Typed(str(oid_of(given.type)), "regtype", "pg_typeof", 2)
 
 
 BINDERS: dict[type[Any], Callable[[Binding, Any, Scope], Typed]] = {
@@ -399,4 +390,3 @@ BINDERS: dict[type[Any], Callable[[Binding, Any, Scope], Typed]] = {
     exp.Trim: _special,
     exp.Window: _window,
 }
-

@@ -11,6 +11,9 @@ from sfumato.server.postgres.catalog.refusals import UNSUPPORTED, refused
 from sfumato.server.postgres.catalog.scopes import Typed, quoted
 
 PART = re.compile(r"%(?:(\d+)\$)?([sIL%])")
+MOST_PARTS = 40
+"""A text has no more parts: none of them is long, but all are joined before the whole is cut."""
+
 FUNCTIONS = {"I": "quote_ident", "L": "quote_nullable"}
 
 
@@ -30,6 +33,11 @@ def formatted(numbers: Numbers, given: Sequence[Typed]) -> Typed:
         if not 1 <= place < len(given):
             raise refused("22023", "too few arguments for format()")
         value = cast(numbers, given[place], "text")
-        parts.append(called(numbers, FUNCTIONS[found[2]], [value]).sql if found[2] != "s" else f"coalesce({value.sql}, '')")
+        if found[2] == "s":
+            parts.append(f"coalesce({value.sql}, '')")
+        else:
+            parts.append(called(numbers, FUNCTIONS[found[2]], [value]).sql)
+        if len(parts) > MOST_PARTS:
+            raise refused(UNSUPPORTED, f"format is answered with at most {MOST_PARTS // 2} values")
     parts.append(quoted(text[end:]))
     return Typed(f"left({' || '.join(parts)}, 10000)", "text", "format", 2)

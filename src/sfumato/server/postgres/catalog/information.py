@@ -41,14 +41,17 @@ def columns(database: Database) -> Iterator[Row]:
     """All columns."""
     for one in relations().values():
         for place, (name, kind) in enumerate(one.columns, 1):
-            yield {**_where(database, one.schema, one.name), **_column(database, place, name, kind, name in one.never)}
+            yield {
+                **_where(database, one.schema, one.name),
+                **_column(database, place, name, kind, never=name in one.never),
+            }
     for entry in database.tables:
         for column in entry.attributes:
-            said = _column(database, column.number, column.name, column.type, column.never)
+            said = _column(database, column.number, column.name, column.type, never=column.never)
             yield {**_where(database, entry.schema, entry.name), **said}
 
 
-def _column(database: Database, place: int, name: str, kind: str, never: bool) -> Row:
+def _column(database: Database, place: int, name: str, kind: str, *, never: bool) -> Row:
     number = kind in BITS
     return {
         "column_name": name,

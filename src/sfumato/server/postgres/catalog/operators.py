@@ -75,7 +75,8 @@ SUMS: dict[type[exp.Expr], str] = {
     exp.BitwiseLeftShift: "<<",
     exp.BitwiseRightShift: ">>",
 }
-BITS = frozenset("& | << >>".split())
+KNOWN = PLAIN | {*PATTERNS, *OF_LISTS, *SUMS.values(), "||", *(f"!{one}" for one in PATTERNS)}
+BITS = frozenset(["&", "|", "<<", ">>"])
 
 
 def compared(binding: Any, tree: Any, scope: Any, bound: Bound) -> Typed:
@@ -105,9 +106,8 @@ def _sign(tree: Any) -> str:
     if isinstance(tree, exp.Operator):
         sign = str(tree.args["operator"]).rpartition(".")[2].strip()
         sign = "<>" if sign == "!=" else sign
-        if sign not in PLAIN | PATTERNS.keys() | OF_LISTS.keys() | {f"!{one}" for one in PATTERNS} | {"||"}:
-            if sign not in SUMS.values():
-                raise refused(NO_FUNCTION, "the operator is not known to the catalog")
+        if sign not in KNOWN:
+            raise refused(NO_FUNCTION, "the operator is not known to the catalog")
         return sign
     sign = SIGNS.get(type(tree), "")
     if not sign:
@@ -122,14 +122,16 @@ def _many(tree: Any) -> tuple[str, Any] | None:
         while isinstance(inner, exp.Paren):
             inner = inner.this
         return ("all" if isinstance(tree, exp.All) else "any"), inner
-    if isinstance(tree, exp.Anonymous) and str(tree.name).lower() in ("all", "some", "any") and len(tree.expressions) == 1:
+    if (
+        isinstance(tree, exp.Anonymous)
+        and str(tree.name).lower() in ("all", "some", "any")
+        and len(tree.expressions) == 1
+    ):
         return ("all" if str(tree.name).lower() == "all" else "any"), tree.expressions[0]
     return None
 
 
-def _with_many(
-    binding: Any, tree: Any, scope: Any, bound: Bound, sign: str, many: tuple[str, Any], escape: str
-) -> str:
+def _with_many(binding: Any, tree: Any, scope: Any, bound: Bound, sign: str, many: tuple[str, Any], escape: str) -> str:
     word, inner = many
     left = bound(binding, tree.this, scope)
     if isinstance(inner, exp.Select | exp.SetOperation | exp.Subquery) and not _is_list(inner):
@@ -190,9 +192,7 @@ def joined_texts(binding: Numbers, left: Typed, right: Typed) -> Typed:
         name = lists[0]
         whole = [one.type == name or one.type == "unknown" for one in (left, right)]
         inner = item_type(name)
-        sqls = [
-            coerced(binding, one, name if own else inner) for one, own in zip((left, right), whole, strict=True)
-        ]
+        sqls = [coerced(binding, one, name if own else inner) for one, own in zip((left, right), whole, strict=True)]
         word = "list_concat" if all(whole) else "list_append" if whole[0] else "list_prepend"
         return Typed(f"{word}({sqls[0]}, {sqls[1]})", name)
     sqls = [cast(binding, one, "text").sql for one in (left, right)]

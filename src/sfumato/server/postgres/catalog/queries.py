@@ -27,10 +27,9 @@ LONGEST_BOUND = 2_000_000
 WORDS = {exp.Union: "UNION", exp.Except: "EXCEPT", exp.Intersect: "INTERSECT"}
 
 KNOWN = frozenset(
-    "distinct expressions from_ group having into joins kind limit offset order where with_ laterals hint operation_modifiers"
-    " match windows".split()
+    ("distinct", "expressions", "from_", "group", "having", "joins", "limit", "offset", "order", "where", "with_")
 )
-"""The parts of a SELECT that are looked at, or looked for and refused."""
+"""The parts of a SELECT that are looked at; one that has others is refused."""
 
 
 @final
@@ -166,7 +165,7 @@ class Binder:
 
     def _select(self, tree: exp.Select, outer: Scope | None) -> Query:
         present = {key for key, value in tree.args.items() if value}
-        if present - KNOWN or present & {"into", "laterals", "match", "windows", "hint"}:
+        if present - KNOWN:
             raise refused(UNSUPPORTED, "a clause of this SELECT is not answered by the catalog")
         scope = Scope(outer)
         with_ = self._with(tree, scope)
@@ -261,7 +260,8 @@ class Binder:
             raise refused(SYNTAX, "each part of UNION, EXCEPT or INTERSECT must have the same number of columns")
         kinds = [unified([one.type, two.type]) for one, two in zip(sides[0].outputs, sides[1].outputs, strict=True)]
         outputs = tuple(
-            Output(one.name, kind, f"c{place}") for place, (one, kind) in enumerate(zip(sides[0].outputs, kinds, strict=True))
+            Output(one.name, kind, f"c{place}")
+            for place, (one, kind) in enumerate(zip(sides[0].outputs, kinds, strict=True))
         )
         texts = [self._fitted(side, kinds) for side in sides]
         word = WORDS[type(tree)] + ("" if tree.args.get("distinct") else " ALL")

@@ -17,8 +17,8 @@ from sqlglot.errors import SqlglotError
 from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 
-from sfumato.server.postgres.catalog.refusals import SYNTAX, UNSUPPORTED, refused
-from sfumato.server.postgres.catalog.types import NAMES_OF_TYPES
+from sfumato.server.postgres.catalog.refusals import NO_TYPE, SYNTAX, UNSUPPORTED, refused
+from sfumato.server.postgres.catalog.types import NAMES_OF_TYPES, array_of, canonical
 
 LONGEST_TEXT = 100_000
 """Texts with more characters are refused before they are read."""
@@ -27,7 +27,7 @@ SPECIAL = ("CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
 """Calls with words of their own inside of the parentheses."""
 
 ZONED = ("time", "timestamp")
-STATEMENTS = frozenset("delete from group insert order select table update user where".split())
+STATEMENTS = frozenset(["delete", "from", "group", "insert", "order", "select", "table", "update", "user", "where"])
 
 
 class Dialect(Postgres):
@@ -38,16 +38,23 @@ class Dialect(Postgres):
     class Parser(PostgresParser):
         """Reads calls and types as they are written."""
 
-        FUNCTIONS: dict[str, Any] = {}  # noqa: RUF012
+        FUNCTIONS = dict[str, Any]()  # noqa: RUF012
         FUNCTION_PARSERS = {name: PostgresParser.FUNCTION_PARSERS[name] for name in SPECIAL}  # noqa: RUF012
 
-        def _parse_types(self, check_func: bool = False, schema: bool = False, allow_identifiers: bool = True, **rest: Any) -> Any:
+        def _parse_types(  # the parser's own shape
+            self,
+            check_func: bool = False,  # noqa: FBT001, FBT002
+            schema: bool = False,  # noqa: FBT001, FBT002
+            allow_identifiers: bool = True,  # noqa: FBT001, FBT002
+            **rest: Any,
+        ) -> Any:
             if check_func or not allow_identifiers:
                 return super()._parse_types(check_func, schema, allow_identifiers, **rest)
             name = self._type_name()
             if name is None:
                 return None
-            modifiers = self._parse_wrapped_csv(self._parse_primary) if self._curr and self._curr.token_type is TokenType.L_PAREN else []
+            open_ = self._curr and self._curr.token_type is TokenType.L_PAREN
+            modifiers = self._parse_wrapped_csv(self._parse_primary) if open_ else []
             if name in ZONED and (self._match_text_seq("WITH", "TIME", "ZONE")):
                 name += "tz"
             else:
@@ -66,19 +73,24 @@ class Dialect(Postgres):
             """Reads the name of a type, without its schema, as `pg_type` has it."""
             while True:
                 token = self._curr
-                if token is None or not (token.token_type is TokenType.IDENTIFIER or re.match(r"[A-Za-z_]", token.text)):
+                if token is None:
+                    return None
+                in_quotes = token.token_type is TokenType.IDENTIFIER
+                if not in_quotes and not re.match(r"[A-Za-z_]", token.text):
                     return None
                 self._advance()
                 if not self._match(TokenType.DOT):
                     break
-            if token.token_type is TokenType.IDENTIFIER:
+            if in_quotes:
                 return str(token.text)
             words = " ".join(token.text.lower().split())
-            for first, second in (("double", "precision"), ("character", "varying"), ("char", "varying"), ("bit", "varying")):
+            for first, second in IN_TWO_WORDS:
                 if words == first and self._match_text_seq(second.upper()):
                     words = f"{first} {second}".replace("char ", "character ")
             return NAMES_OF_TYPES.get(words, words)
 
+
+IN_TWO_WORDS = (("double", "precision"), ("character", "varying"), ("char", "varying"), ("bit", "varying"))
 
 DIALECT = Dialect()
 
@@ -109,3 +121,14 @@ def _named(tokens: list[Token]) -> list[Token]:
         if plain and before.token_type is TokenType.ALIAS and token.text.lower() in STATEMENTS:
             token.token_type = TokenType.VAR
     return tokens
+
+
+def type_name(tree: exp.DataType) -> str:
+    """The name of a type, as `pg_type` has it."""
+    kind = tree.args.get("kind")
+    words = str(kind.this) if isinstance(kind, exp.Identifier) else tree.this.value.lower()
+    lists = words.startswith("_")
+    name = canonical(words[1:] if lists and canonical(words) is None else words)
+    if name is None:
+        raise refused(NO_TYPE, f'type "{words[:63]}" does not exist')
+    return array_of(name) if lists and not name.startswith("_") else name

@@ -1,6 +1,8 @@
-"""Refusals with PostgreSQL's codes. None says what an engine said, and none holds more than names that were asked for."""
+"""Refusals with PostgreSQL's codes. None says what an engine said, or holds more than names that were asked for."""
 
 from __future__ import annotations
+
+from typing import final
 
 from sfumato.errors import QueryRefused
 
@@ -16,6 +18,7 @@ STOPPED = "57014"
 AMBIGUOUS = "42702"
 
 
+@final
 class CatalogRefused(QueryRefused):
     """Reports a question to the catalog that is not answered, with the code that PostgreSQL has for the reason."""
 

@@ -9,7 +9,7 @@ from sfumato.server.postgres.catalog.refusals import NO_FUNCTION, refused
 from sfumato.server.postgres.catalog.scopes import Typed
 from sfumato.server.postgres.catalog.types import VECTORS, array_of, element_of, kept
 
-MOST_ROWS = 100_000
+MOST_ROWS = 10_000
 """How many rows one call may give."""
 
 
@@ -73,7 +73,7 @@ def _expanded(numbers: Numbers, given: Sequence[Typed]) -> Typed:
 def _split(word: str) -> Callable[[Numbers, Sequence[Typed]], Typed]:
     def split(numbers: Numbers, given: Sequence[Typed]) -> Typed:
         text, at = (coerced(numbers, one, "text") for one in (given[0], given[1]))
-        return Typed(f"{word}({text}, {at})", "text")
+        return Typed(f"{word}(left({text}, 1000), {at})", "text")
 
     return split
 

@@ -7,14 +7,14 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
+from sfumato.server.postgres.catalog.casts import is_composite
 from sfumato.server.postgres.catalog.expressions import Binding, condition, expression, folded
 from sfumato.server.postgres.catalog.refusals import NO_COLUMN, SYNTAX, UNSUPPORTED, refused
 from sfumato.server.postgres.catalog.relations import Relation
 from sfumato.server.postgres.catalog.scopes import Output, Scope, Source, Typed
 from sfumato.server.postgres.catalog.sets import columns_of, rows_of
-from sfumato.server.postgres.catalog.casts import is_composite
 
-OF_TABLES = frozenset("this db alias joins ordinality".split())
+OF_TABLES = frozenset(["this", "db", "alias", "joins", "ordinality"])
 """What may be said of a table in FROM: nothing of other databases, samples, pivots or versions."""
 
 MOST_SOURCES = 64
@@ -177,7 +177,7 @@ def _unnest(binding: Reading, tree: exp.Unnest, scope: Scope, outer_alias: Any =
     ordinal = tree.args.get("offset")
     if ordinal and isinstance(ordinal, exp.Identifier):
         column_names = [*column_names, folded(ordinal)]
-    return _set(lists, "unnest", called, column_names, bool(ordinal), scope)
+    return _set(lists, "unnest", called, column_names, scope, ordinal=bool(ordinal))
 
 
 def _rows(binding: Binding, name: str, given: list[Typed]) -> Typed:
@@ -193,7 +193,7 @@ def _function(binding: Reading, call: exp.Anonymous, tree: exp.Expr, scope: Scop
     given = [expression(binding, one, scope) for one in call.expressions]
     rows = rows_of(binding, name, given)
     if rows is not None:
-        return _set([rows], name, called, column_names, bool(tree.args.get("ordinality")), scope)
+        return _set([rows], name, called, column_names, scope, ordinal=bool(tree.args.get("ordinality")))
     one = expression(binding, call, scope)
     alias = scope.alias()
     column = column_names[0] if column_names else called or name
@@ -201,9 +201,7 @@ def _function(binding: Reading, call: exp.Anonymous, tree: exp.Expr, scope: Scop
     return f"(SELECT {one.sql} AS c0) AS {alias}"
 
 
-def _set(
-    lists: list[Typed], name: str, called: str, column_names: list[str], ordinal: bool, scope: Scope
-) -> str:
+def _set(lists: list[Typed], name: str, called: str, column_names: list[str], scope: Scope, *, ordinal: bool) -> str:
     """A function that gives rows: its columns, and a number for each row WITH ORDINALITY."""
     alias = scope.alias()
     inner = ", ".join(f"unnest({one.sql}) AS r{place}" for place, one in enumerate(lists))
