@@ -100,7 +100,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "polars": frozenset({"release", "query", "synth", "templates"}),
     "google": frozenset({"query"}),  # protobuf, in which plans of Spark Connect are
     "pyspark": frozenset({"query"}),
-    # local: the collector of reports; server: PostgreSQL's catalog, worked out of codebooks; both when they are asked for
+    # local: the collector of reports; server: PostgreSQL's catalog, out of codebooks; both when they are asked for
     "duckdb": frozenset({"query", "local", "server"}),
     "sqlglot": frozenset({"query", "server"}),  # server: the commands of the PostgreSQL port, and its catalog
     "pyarrow": frozenset({"release", "query", "local", "synth", "demo", "cli"}),  # local: as for duckdb

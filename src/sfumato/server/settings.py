@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, final
 
 from sfumato.errors import BadArgument
+from sfumato.service.asking import LOSSES, loss_from
 from sfumato.service.settings import Settings
 
 Network: TypeAlias = IPv4Network | IPv6Network
@@ -93,6 +94,8 @@ class ServerSettings:
         if self.pg_port and not self.tls and self.host not in LOOPBACK:
             must = "left out, or together with a certificate: answers would be read on the way, by a proxy too"
             raise BadArgument("pg_port", must, self.pg_port)
+        if self.usual_loss and (set(self.usual_loss) - set(LOSSES) or loss_from(self.usual_loss) is None):
+            raise BadArgument("usual_loss", f"of {', '.join(LOSSES)}", sorted(self.usual_loss))
         if list(self.time_classes) != sorted(set(self.time_classes)) or not self.time_classes:
             raise BadArgument("time_classes", "seconds, each more than the one before", self.time_classes)
 

@@ -6,15 +6,10 @@ import asyncio
 import ssl
 from typing import cast, final
 
-from sfumato.server.postgres.faults import protocol_fault
+from sfumato.server.postgres.faults import Gone, protocol_fault
 
 HELD = 1 << 16
 """Octets that may have come and not been read before no more are taken from the network."""
-
-
-@final
-class Gone(Exception):
-    """Tells that the other side has left."""
 
 
 @final
@@ -113,15 +108,16 @@ class Channel(asyncio.Protocol):
             raise Gone
         self._transport = made
 
-    def close(self) -> None:
-        """Closes the connection when what was sent has left."""
-        if self._transport is not None:
+    def close(self, seconds: float) -> None:
+        """Closes the connection when what was sent has left, or after some seconds."""
+        if self._transport is not None and not self.left.done():
             self._transport.close()
+            asyncio.get_running_loop().call_later(seconds, self.abort)
 
     def abort(self) -> None:
         """Closes the connection at once."""
         self.gone = True
-        if self._transport is not None:
+        if self._transport is not None and not self.left.done():
             self._transport.abort()
 
 

@@ -13,9 +13,9 @@ from typing import TypeVar, final
 from sfumato.entropy import system
 from sfumato.errors import SfumatoError, SignInRefused
 from sfumato.server.calling import until_class_ends
-from sfumato.server.postgres.channel import Channel, Gone
+from sfumato.server.postgres.channel import Channel
 from sfumato.server.postgres.desk import PersonsDesk
-from sfumato.server.postgres.faults import FATAL, Fault, fault_of, protocol_fault
+from sfumato.server.postgres.faults import FATAL, Fault, Gone, fault_of, protocol_fault
 from sfumato.server.postgres.messages import LONGEST_STARTUP, VERSION, Cancel, Encryption, Startup, read_first
 from sfumato.server.postgres.naming import DATABASE
 from sfumato.server.postgres.port import Port
@@ -63,14 +63,14 @@ class Connection:
             if begun is not None:
                 await self._go_on(*begun)
         except (Gone, TimeoutError, ConnectionError):
-            pass
+            self._channel.abort()
         except Exception as error:
             if not isinstance(error, SfumatoError):
                 self.fault(error)
             fault = fault_of(error)
             self._channel.send(failed(Fault(fault.state, fault.message, hint=fault.hint, severity=FATAL)))
         finally:
-            self._channel.close()
+            self._channel.close(self._port.limits.write)
 
     # Until somebody is let in
 
@@ -109,7 +109,7 @@ class Connection:
     async def _proved(self, name: str) -> tuple[str, Person]:
         """Lets in whoever proves a token of the person that they say they are."""
         running, address = self._running, self._channel.peer
-        here, names = failing_names(name, address)
+        here, names = failing_names(name, address, "pg ")
         running.failures.check(names)
         people = running.house.people
         salt, tokens = await self._at_class_end(lambda: (people.salt(name), people.provable(name)))
@@ -158,7 +158,7 @@ class Connection:
             for name, value in variables.reported.items():
                 channel.send(status(name, value))
             channel.send(key(process, secret) + ready(IDLE))
-            session = Session(desk, variables, self, channel.send, channel.drained)
+            session = Session(desk, variables, self, channel.send, self._drained)
             await self._listen(session, desk)
         finally:
             self._port.forget(process)
@@ -177,6 +177,15 @@ class Connection:
                 body = await self._channel.take(size)
             if not await session.take(kind, body):
                 return
+
+    async def _drained(self) -> None:
+        """Waits for whoever does not take answers as fast as they come, and lets others go on in between."""
+        await asyncio.sleep(0)
+        try:
+            async with asyncio.timeout(self._port.limits.write):
+                await self._channel.drained()
+        except TimeoutError:
+            raise Gone from None
 
     # What is taken down
 

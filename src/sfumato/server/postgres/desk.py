@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, TypeVar, final
 
 from sfumato.errors import QueryRefused, SfumatoError
@@ -22,6 +23,7 @@ from sfumato.server.postgres.variables import Variables
 from sfumato.server.running import Pool, Running
 from sfumato.service.analysts import Analysts
 from sfumato.service.asking import Asked
+from sfumato.service.calls import Calls
 from sfumato.service.people import TOKEN, Person
 from sfumato.service.rights import Action
 
@@ -29,6 +31,10 @@ Made = TypeVar("Made")
 
 LOOKED_FOR = 2.0
 """Seconds for which it is remembered which data sets there are for somebody; rights are looked at each time."""
+
+
+LOOKED_EVERY = 1.0
+"""Seconds after which, and between which, it is looked whether another worker was told to cancel."""
 
 
 @final
@@ -52,7 +58,7 @@ class PersonsDesk:
         self._running, self._catalogs, self._place = running, catalogs, place
         self._cancel: asyncio.Future[None] | None = None
         self._seen: tuple[float, Mapping[str, Seen]] = (0.0, {})
-        self.process = 0
+        self.process, self.secret = 0, b""
 
     def cancel(self) -> None:
         """Cancels what runs now, if anything does."""
@@ -76,11 +82,28 @@ class PersonsDesk:
             flag.check()
             return answered(cases.ask(person, data_set, asked).value, shape, bounds=bounds)
 
+        watch = asyncio.ensure_future(self._watched()) if self._running.settings.several else None
         try:
             return await self._run(self._running.questions, act, flag, variables.patience)
         finally:
+            if watch is not None:
+                watch.cancel()
             if not flag.stopped:  # or the time of the end is that of whoever ended it
                 await asyncio.sleep(until_class_ends(time.monotonic() - began, self._running.settings.time_classes))
+
+    async def _watched(self) -> None:
+        """Looks, while a question takes long, whether another worker was told to cancel it."""
+        await asyncio.sleep(LOOKED_EVERY)
+        calls, quick, longest = Calls(self._running.house), self._running.quick, self._running.settings.patience
+        place = await quick.run(lambda: calls.begin(self.secret, timedelta(seconds=longest)))
+        try:
+            while not await quick.run(lambda: calls.cancelled(place)):
+                await asyncio.sleep(LOOKED_EVERY)
+            self.cancel()
+        except SfumatoError:
+            pass  # what cannot be read cancels nothing
+        finally:
+            await quick.run(lambda: calls.end(place))
 
     async def catalog(self, text: str, values: Sequence[Any], variables: Variables) -> Answer | None:
         """Answers a question to the catalog, from codebooks alone; None where it is none."""

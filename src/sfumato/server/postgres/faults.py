@@ -74,6 +74,11 @@ UNPRICED = (
 
 
 @final
+class Gone(Exception):
+    """Tells that the other side has left, or takes nothing any more."""
+
+
+@final
 class Fault(SfumatoError):
     """Reports what a client of the PostgreSQL port is told: a code, a message, and perhaps advice and a place."""
 

@@ -42,6 +42,6 @@ async def _served(port: Port, channel: Channel) -> None:
     await channel.opened
     if channel.crowded:
         channel.send(failed(Fault("53300", "there are too many connections now", severity=FATAL)))
-        channel.close()
+        channel.close(port.limits.startup)
         return
     await Connection(port, channel).serve()

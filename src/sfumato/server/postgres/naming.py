@@ -97,10 +97,10 @@ def _cut(catalog: object, of: exp.Identifier, own: exp.Identifier) -> tuple[int,
     first = catalog if isinstance(catalog, exp.Identifier) else of
     if first is not of and first.name.casefold() != DATABASE:
         raise Fault("0A000", f"there is one database here, {DATABASE}, and no question is about another")
-    places = first.meta.get("start"), own.meta.get("start")
-    if not all(isinstance(place, int) for place in places) or places[0] >= places[1]:
+    start, end = first.meta.get("start"), own.meta.get("start")
+    if not (isinstance(start, int) and isinstance(end, int) and start < end):
         raise Fault("0A000", "a schema stands where none is read", hint="Leave the schema out of it.")
-    return places[0], places[1]
+    return start, end
 
 
 def _beside(tree: exp.Expr) -> Mapping[int, tuple[str, int]]:

@@ -8,17 +8,19 @@ import hmac
 import itertools
 import ssl
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
 from sfumato.entropy import system
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, SfumatoError
 from sfumato.server.postgres.catalog.keeping import Catalogs
 from sfumato.server.postgres.desk import PersonsDesk
 from sfumato.server.postgres.faults import FATAL, Fault
 from sfumato.server.running import Running
 from sfumato.server.settings import LOOPBACK
+from sfumato.service.calls import Calls
 
 KEY_BYTES = 4
 WEAK = {"md5": "sha256", "sha1": "sha256"}
@@ -32,6 +34,7 @@ class Limits:
 
     message: int = 1 << 20
     startup: float = 15.0
+    write: float = 60.0
     idle: float = 3_600.0
     connections: int = 200
     per_person: int = 50
@@ -48,6 +51,7 @@ class Port:
         self._numbers, self._tasks = itertools.count(1), set[asyncio.Task[None]]()
         self._desks: dict[int, tuple[bytes, PersonsDesk]] = {}
         self._people: Counter[str] = Counter()
+        self._passing = set[asyncio.Future[None]]()
         self.catalogs = Catalogs()
 
     @property
@@ -98,6 +102,7 @@ class Port:
             number = int.from_bytes(system().octets(4), "big") >> 1
         secret = system().octets(KEY_BYTES)
         self._desks[number], desk.process = (secret, desk), number
+        desk.secret = number.to_bytes(4, "big") + secret
         return number, secret
 
     def forget(self, number: int) -> None:
@@ -109,6 +114,14 @@ class Port:
         known = self._desks.get(number)
         if known is not None and hmac.compare_digest(known[0], secret):
             known[1].cancel()
+        elif known is None and self.running.settings.several:  # it may be a connection of another worker
+            passing = asyncio.ensure_future(self._pass_on(number.to_bytes(4, "big", signed=True) + secret))
+            self._passing.add(passing)
+            passing.add_done_callback(self._passing.discard)
+
+    async def _pass_on(self, secret: bytes) -> None:
+        with suppress(SfumatoError):
+            await self.running.quick.run(lambda: Calls(self.running.house).cancel(secret))
 
 
 def tls_of(certificate: Path | None, key: Path | None) -> tuple[ssl.SSLContext | None, bytes | None]:

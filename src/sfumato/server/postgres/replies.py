@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sfumato.query.answer.explanation import Explanation
-from sfumato.query.answer.shape import ShapedColumn
+from sfumato.query.answer.shape import ShapedColumn, shape_of
 from sfumato.query.nodes.kinds import Kind
 from sfumato.release.answer import Answer as Table
 from sfumato.release.answer import AnswerColumn
@@ -45,6 +45,8 @@ def columns_of(shape: Sequence[ShapedColumn], *, bounds: bool) -> tuple[Column, 
 
 def answered(table: Table, shape: Sequence[ShapedColumn], *, bounds: bool) -> Answer:
     """An answer in the shape that it was said to have."""
+    if [one.name for one in shape] != [one.name for one in table.columns]:
+        shape = shape_of(table)
     columns = columns_of(shape, bounds=bounds)
     parts: list[list[str | None]] = []
     for said, column in zip(shape, table.columns, strict=True):

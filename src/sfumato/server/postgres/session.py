@@ -12,7 +12,7 @@ from typing import Protocol, final
 from sfumato.errors import SfumatoError
 from sfumato.server.postgres.answers import Answer
 from sfumato.server.postgres.commands import Commands, Desk
-from sfumato.server.postgres.faults import Fault, fault_of, unsupported
+from sfumato.server.postgres.faults import Fault, Gone, fault_of, unsupported
 from sfumato.server.postgres.messages import (
     BINARY_FORMAT,
     TEXT_FORMAT,
@@ -122,6 +122,8 @@ class Session:
         """Does something; what goes wrong is said to the client, and ends the group of messages that it is in."""
         try:
             await act
+        except Gone:
+            raise
         except Exception as error:
             if not isinstance(error, SfumatoError):
                 self._notes.fault(error)

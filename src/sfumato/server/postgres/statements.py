@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import final
+from typing import ClassVar, final
 
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import SqlglotError
@@ -29,7 +29,7 @@ class Dialect(Postgres):
     class Tokenizer(Postgres.Tokenizer):
         """PostgreSQL's, without words that take the rest for one text."""
 
-        COMMANDS: set[TokenType] = set()  # noqa: RUF012
+        COMMANDS: ClassVar[set[TokenType]] = set()
 
 
 DIALECT = Dialect()

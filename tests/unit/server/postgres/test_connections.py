@@ -14,6 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.pq import ExecStatus
 from tests.unit.server.postgres.certificates import write_certificate
 from tests.unit.server.postgres.ports import COUNT, OpenPort, opened, startup
 from tests.unit.server.world import MARKER, World, register, world_in
@@ -25,7 +26,8 @@ from sfumato.service.analysts import Analysts
 
 SSL_REQUEST = struct.pack(">ii", 8, 80877103)
 GSS_REQUEST = struct.pack(">ii", 8, 80877104)
-FIVE = Limits(message=1 << 20, startup=0.5, idle=0.7, connections=4, per_person=2)
+LARGE = "SELECT a.*, b.* FROM pg_class AS a, pg_class AS b LIMIT 20000"
+FIVE = Limits(message=1 << 20, startup=0.5, write=0.5, idle=0.7, connections=4, per_person=2)
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +175,19 @@ def test_whoever_asks_nothing_for_long_is_let_go(narrow: OpenPort) -> None:
         connection.execute(COUNT)
 
 
+def test_whoever_takes_no_answers_is_let_go(narrow: OpenPort) -> None:
+    with narrow.connect() as whole:
+        assert len(whole.execute(LARGE).fetchall()) == 20_000
+    connection = narrow.connect()
+    connection.pgconn.send_query(LARGE.encode())
+    connection.pgconn.flush()
+    time.sleep(2.5)
+    with pytest.raises(psycopg.OperationalError):  # what was taken from the network is less than the whole
+        while result := connection.pgconn.get_result():
+            if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.SINGLE_TUPLE):
+                raise psycopg.OperationalError(result.get_error_message())
+
+
 def test_so_many_connections_and_so_many_of_one_person(narrow: OpenPort) -> None:
     with narrow.connect("ada"), narrow.connect("ada"):
         with pytest.raises(psycopg.OperationalError, match="at most 2"):
@@ -249,6 +264,16 @@ def test_whoever_leaves_while_a_question_runs_leaves_nothing_behind(port: OpenPo
         assert len(again.execute(COUNT).fetchall()) == 1
 
 
+def test_whoever_leaves_in_the_middle_of_an_answer_is_no_fault(port: OpenPort) -> None:
+    connection = port.connect()
+    connection.pgconn.send_query(LARGE.encode())
+    connection.pgconn.flush()
+    connection.pgconn.finish()
+    with port.connect() as again:
+        assert len(again.execute(COUNT).fetchall()) == 1
+    assert not [line for line in port.world.lines() if line["event"] == "fault"]
+
+
 def test_the_log_and_counters_have_no_questions_no_names_and_no_data(port: OpenPort) -> None:
     with port.connect() as connection:
         connection.execute(f"{COUNT} WHERE minutes > 15.125")
@@ -277,3 +302,26 @@ def test_tls_contexts_take_no_old_protocols(tmp_path: Path) -> None:
     context, binding = tls_of(*write_certificate(tmp_path))
     assert context is not None and context.minimum_version >= ssl.TLSVersion.TLSv1_2
     assert binding is not None and len(binding) == 32
+
+
+def test_another_worker_cancels_what_takes_long(
+    shared: World, slow: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    native = pytest.importorskip("pg8000.native", reason="needs pg8000")
+    monkeypatch.setitem(vars(shared.running.settings), "several", True)
+    with opened(shared) as first, opened(shared) as second:
+        connection = native.Connection("ada", "127.0.0.1", "sfumato", first.number, shared.tokens["ada"])
+        connection.run("SET sfumato.epsilon = 0.1")
+        connection.run("SET sfumato.max_rows = 5")
+        told = struct.pack(">ii", 16, 80877102) + connection._backend_key_data
+        second.raw(told)  # of what runs not yet, or not long, there is no note
+        threading.Timer(1.6, lambda: second.raw(told[:-1] + bytes([told[-1] ^ 1]))).start()
+        threading.Timer(2.6, lambda: second.raw(told)).start()
+        with pytest.raises(native.DatabaseError) as caught:
+            connection.run(f"{COUNT} WHERE minutes > 16")
+        assert caught.value.args[0]["C"] == "57014"
+        slow.set()
+        connection.close()
+        until = time.monotonic() + 10
+        while shared.house.records.all("call"):
+            assert time.monotonic() < until

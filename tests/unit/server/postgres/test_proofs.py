@@ -178,4 +178,6 @@ def test_whoever_fails_often_waits(tmp_path_factory: pytest.TempPathFactory) -> 
             assert "too many requests" in said[-1]
             assert "too many requests" in refused(port)  # the right one has to wait, too
             port.connect("ben").close()
+            login = {"name": "ada", "password": "wrong and long enough"}
+            assert world.post(None, "/api/sign-in", login).status_code == 401  # the other ways in count for themselves
         assert world.running.metrics.text().count("sfumato_sign_ins_refused_total 4") == 1
