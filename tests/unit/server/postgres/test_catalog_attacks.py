@@ -16,6 +16,8 @@ from tests.examples.catalog import asked, city
 from sfumato.server.postgres.catalog import engine
 from sfumato.server.postgres.catalog.calls import signatures
 from sfumato.server.postgres.catalog.catalog import Catalog
+from sfumato.server.postgres.catalog.described import Database
+from sfumato.server.postgres.catalog.objects import Objects
 from sfumato.server.postgres.catalog.refusals import CatalogRefused
 
 
@@ -89,6 +91,20 @@ NOT_ANSWERED = [
 ]
 """What is no question to the catalog, and is handed on to whoever refuses it."""
 
+BELOW = [
+    "SELECT * FROM read_text('/etc/passwd')",
+    "SELECT * FROM '/etc/passwd'",
+    "COPY (SELECT 1) TO '/tmp/x.csv'",
+    "ATTACH '/tmp/x.db'",
+    "INSTALL httpfs",
+    "LOAD httpfs",
+    "SET memory_limit = '10GB'",
+    "SET enable_external_access = true",
+    "SET lock_configuration = false",
+    "SET temp_directory = '/tmp'",
+]
+"""What the engine itself must refuse, were one of these texts ever to reach it."""
+
 LONG = "x" * 9000
 GREEDY = [
     "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t",
@@ -123,6 +139,17 @@ def test_what_is_not_in_the_lists_is_refused(catalog: Catalog, sql: str) -> None
 def test_what_is_no_question_is_not_run(catalog: Catalog, sql: str) -> None:
     assert catalog.answer(sql) is None
     assert catalog.answer("SELECT count(*) > 200 FROM pg_class") is not None
+
+
+@pytest.mark.parametrize("sql", BELOW)
+def test_the_engine_reaches_nothing_either(sql: str) -> None:
+    database = Database((), "ada", "warehouse")
+    made = engine.Engine(database, Objects(database))
+    with pytest.raises(CatalogRefused) as refusal:
+        made.run(sql, [], {})
+    assert str(refusal.value) == "the catalog cannot work this question out."
+    assert made.run("SELECT 1", [], {}) == [(1,)]
+    made.close()
 
 
 @pytest.mark.parametrize("sql", GREEDY, ids=range(len(GREEDY)))
@@ -203,6 +230,8 @@ def test_neither_texts_nor_reasons_of_the_engine_are_told(catalog: Catalog, capl
     for sql in (
         "SELECT 'zz-marker'::text::int8",
         "SELECT zz_marker('zz-marker')",
+        "SELECT 'zz-marker'::regclass, 'zz-marker'::regtype",
+        "SELECT 'zz-marker'::int4",
         "SET zz-marker",
         "SELECT 'zz-marker",
     ):

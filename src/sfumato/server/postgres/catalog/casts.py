@@ -95,7 +95,7 @@ def _object(numbers: Numbers, text: str, name: str) -> int:
     number = numbers.number(name, text)
     if number is None:
         what = {"regclass": "relation", "regtype": "type", "regproc": "function"}.get(name, "object")
-        raise refused(NOT_THERE.get(name, NO_TYPE), f'{what} "{text[:63]}" does not exist')
+        raise refused(NOT_THERE.get(name, NO_TYPE), f"the {what} that the text in quotes names does not exist")
     return number
 
 
