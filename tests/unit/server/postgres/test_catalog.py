@@ -265,6 +265,11 @@ def test_catalogs_are_kept_for_who_may_see_the_same() -> None:
         ("SELECT indkey FROM pg_index", "1"),
         ("SELECT array_upper(indkey, 1) FROM pg_index", "0"),
         ("SELECT 'a\"b{'::text::name || ARRAY['x y', NULL, '']::text", 'a"b{{"x y",NULL,""}'),
+        (
+            r"""SELECT ARRAY['a=r/b', 'x y', 'null', '', NULL, 'q"', 'b\c']::text || ''""",
+            r'{a=r/b,"x y","null","",NULL,"q\"","b\\c"}',
+        ),
+        ("SELECT relacl FROM pg_class WHERE relname = 'trips'", "{ada=r/sfumato}"),
         ("SELECT 1.50 + 1", "2.5"),
         ("SELECT 1e20::float8, 2", "1e+20"),
         ("SELECT interval '1 day' + interval '2 hours'", "1 day 02:00:00"),

@@ -152,7 +152,9 @@ def _list_as_text(sql: str, source: str, own: str, name: str) -> str:
         raise refused(UNSUPPORTED, "a cast of a list to what is no list is not answered by the catalog")
     if source in VECTORS:
         return f"array_to_string({sql}, ' ')"
-    one = "CASE WHEN regexp_full_match(v, '[A-Za-z0-9_.-]+') THEN v ELSE '\"' || replace(v, '\"', '\\\"') || '\"' END"
+    plain = r"regexp_full_match(v, '[^{}\",\\\s]+') AND upper(v) <> 'NULL'"
+    escaped = r"""'"' || replace(replace(v, '\', '\\'), '"', '\"') || '"'"""
+    one = f"CASE WHEN {plain} THEN v ELSE {escaped} END"
     shown = _as_text("v", own)
     listed = sql if shown == "v" else f"list_transform({sql}, lambda v: {shown})"
     return f"'{{' || array_to_string(list_transform({listed}, lambda v: coalesce({one}, 'NULL')), ',') || '}}'"

@@ -42,7 +42,8 @@ def functions() -> dict[str, tuple[str, ...]]:
 def namespaces(database: Database) -> Iterator[Row]:
     """All schemas."""
     for name, oid in (NAMESPACES | database.schemas).items():
-        yield {"oid": oid, "nspname": name, "nspowner": OWNER_OID}
+        rights = [f"{quoted_name(database.person)}=U/{OWNER}"] if name in database.schemas else None
+        yield {"oid": oid, "nspname": name, "nspowner": OWNER_OID, "nspacl": rights}
 
 
 def classes(database: Database) -> Iterator[Row]:
@@ -64,6 +65,7 @@ def classes(database: Database) -> Iterator[Row]:
             "relkind": "r",
             "relnatts": len(entry.attributes),
             "relreplident": "d",
+            "relacl": [f"{quoted_name(database.person)}=r/{OWNER}"],
         }
         for key in entry.keys:
             yield {
