@@ -29,7 +29,7 @@ async def listening(running: Running, number: int, limits: Limits | None = None)
         return channel
 
     server = await loop.create_server(
-        made, running.settings.host, number, backlog=BACKLOG, reuse_port=running.settings.several
+        made, running.settings.pg_address, number, backlog=BACKLOG, reuse_port=running.settings.several
     )
     try:
         yield server.sockets[0].getsockname()[1]

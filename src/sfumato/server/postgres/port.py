@@ -47,7 +47,7 @@ class Port:
     def __init__(self, running: Running, limits: Limits | None = None) -> None:
         settings = running.settings
         self.running, self.limits = running, limits or Limits()
-        self.context, self.binding = tls_of(settings.certificate, settings.private_key)
+        self.context, self.binding = (None, None) if settings.pg_tls is None else tls_of(*settings.pg_tls)
         self._numbers, self._tasks = itertools.count(1), set[asyncio.Task[None]]()
         self._desks: dict[int, tuple[bytes, PersonsDesk]] = {}
         self._people: Counter[str] = Counter()
@@ -57,7 +57,7 @@ class Port:
     @property
     def needs_tls(self) -> bool:
         """Tells whether only encrypted connections are let in."""
-        return self.running.settings.host not in LOOPBACK
+        return self.running.settings.pg_address not in LOOPBACK
 
     def next_number(self) -> int:
         """The number of a new connection, for the log."""
@@ -124,10 +124,8 @@ class Port:
             await self.running.quick.run(lambda: Calls(self.running.house).cancel(secret))
 
 
-def tls_of(certificate: Path | None, key: Path | None) -> tuple[ssl.SSLContext | None, bytes | None]:
+def tls_of(certificate: Path, key: Path) -> tuple[ssl.SSLContext, bytes | None]:
     """What TLS is spoken with, and what proofs are bound to: a digest of the certificate (RFC 5929)."""
-    if certificate is None or key is None:
-        return None, None
     from cryptography.x509 import load_pem_x509_certificate
 
     try:

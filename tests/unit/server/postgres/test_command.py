@@ -37,8 +37,8 @@ def prepared(folder: Path, number: int) -> tuple[Path, str]:
     said: dict[str, Any] = {
         "ledger": f"sqlite:///{folder / 'ledger.db'}",
         "data_folders": [str(data)],
-        "certificate_file": str(certificate),
-        "certificate_key_file": str(key),
+        "pg_certificate_file": str(certificate),
+        "pg_certificate_key_file": str(key),
         "pg_port": number,
         "port": 0,
     }

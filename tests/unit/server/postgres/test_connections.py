@@ -69,8 +69,12 @@ def test_a_certificate_that_cannot_be_read(tmp_path: Path) -> None:
 def test_others_are_let_in_by_tls_alone(encrypted: tuple[OpenPort, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadArgument, match="certificate"):
         ServerSettings(host="0.0.0.0", behind_proxy=True, pg_port=5433)
-    port, _ = encrypted
-    monkeypatch.setitem(vars(port.world.running.settings), "host", "0.0.0.0")
+    port, certificate = encrypted
+    own = ServerSettings(
+        behind_proxy=True, pg_port=5433, pg_host="0.0.0.0", pg_certificate=certificate, pg_private_key=certificate
+    )
+    assert (own.pg_address, own.tls, own.pg_tls) == ("0.0.0.0", False, (certificate, certificate))
+    monkeypatch.setitem(vars(port.world.running.settings), "pg_host", "0.0.0.0")
     with pytest.raises(psycopg.OperationalError, match="by TLS alone"):
         port.connect(sslmode="disable")
 
