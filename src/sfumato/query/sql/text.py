@@ -37,6 +37,12 @@ class Dialect(DuckDB):
 
         IDENTIFIERS = ['"', "`"]  # noqa: RUF012
 
+    class Parser(DuckDB.Parser):
+        """DuckDB's, which writes nothing of a text into the log of the process."""
+
+        def _warn_unsupported(self) -> None:
+            """Says nothing: what is not answered is refused afterwards."""
+
 
 DIALECT = Dialect()
 BEGINNINGS = (TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN)

@@ -142,6 +142,15 @@ def test_any_text_is_parted_or_refused_and_no_catalog_breaks(many: int) -> None:
     assert 0 < refused < many
 
 
+@pytest.mark.parametrize("text", ["SHOW something secret", "SHOW CREATE TABLE secret", "DESCRIBE secret (secret)"])
+def test_no_text_gets_into_the_log_of_the_process(text: str, caplog: pytest.LogCaptureFixture) -> None:
+    with suppress(SfumatoError):
+        parse(text)
+    with suppress(SfumatoError):
+        Catalog((), "ada", "sfumato").answer(text)
+    assert "secret" not in caplog.text
+
+
 @pytest.mark.parametrize("many", [150, pytest.param(4_000, marks=pytest.mark.nightly)])
 def test_any_octets_over_a_socket_break_nothing(port: OpenPort, many: int) -> None:
     chance = random.Random(SEED)
