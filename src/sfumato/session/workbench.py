@@ -128,13 +128,13 @@ class Workbench:
     ) -> tuple[ShapedColumn, ...]:
         """Refuses what cannot run, and says which columns come out; what could be run before can be run again."""
         known = worked, settings.planning
-        if known not in self._rehearsed:
+        made = self._rehearsed.get(known)
+        if made is None:
             made = shape_of(rehearsed(worked, compiled, others))
             if len(self._rehearsed) >= REMEMBERED:
                 self._rehearsed.pop(next(iter(self._rehearsed)), None)
             self._rehearsed[known] = made
-            return made
-        return self._rehearsed[known]
+        return made
 
     def _measurement(self, compiled: Mapping[str, CompiledQuery], confidence: Fraction) -> Measurement:
         return measured_together(list(compiled.values()), list(compiled), confidence)
