@@ -28,6 +28,7 @@ SETTINGS = {
     "recovery_init_sync_method": "syncfs",  # so that a restart after a crash takes no time
     "log_min_messages": "panic",
 }
+SINCE_14 = "recovery_init_sync_method"
 
 
 def programs() -> Path | None:
@@ -56,7 +57,8 @@ class PostgresServer:
 
     def start(self) -> None:
         """Starts the server and waits until it answers."""
-        settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        known = SETTINGS if self._major() >= 14 else {name: SETTINGS[name] for name in SETTINGS if name != SINCE_14}
+        settings = [part for name, value in known.items() for part in ("-c", f"{name}={value}")]
         command = ["postgres", "-D", str(self._folder / "data"), "-k", str(self._folder), *settings]
         self._process = self._start(*command)
         begun = time.monotonic()
@@ -71,6 +73,9 @@ class PostgresServer:
             self._process.send_signal(signal.SIGQUIT if kill else signal.SIGINT)
             self._process.wait()
         self._process = None
+
+    def _major(self) -> int:
+        return int((self._folder / "data" / "PG_VERSION").read_text())
 
     def _answers(self) -> bool:
         """Reads the last line of the file in which the server tells its state."""

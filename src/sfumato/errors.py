@@ -228,7 +228,10 @@ class RunFailed(SfumatoError, RuntimeError):
         self.mechanism, self.outage = mechanism, outage
         mute = "; why it failed is not shown, because that could tell something about the data. Try it on made-up data"
         why = mute if outage is None else f", and a retry with the same key costs nothing more: {outage.value}"
-        super().__init__(f"{mechanism} broke off while it looked at the data. What it costs has been charged{why}.")
+        super().__init__(
+            f"{mechanism} broke off while it looked at the data. What it costs has been charged{why}. For an answer "
+            "ask under another key, or none, and pay again: this charge is used up."
+        )
 
 
 class ProcessGone(SfumatoError, RuntimeError):

@@ -222,12 +222,29 @@ for data in (sys.argv[1], frame, frame.where("user < 9")):
     engine.prepare(EVERY)
     engine.close()
 assert not [view for view in session.catalog.listTables() if view.isTemporary]
-for lazy in (frame.limit(2), frame.withColumn("x", F.rand()), frame.withColumn("x", F.current_timestamp())):
+wide = frame.select("user", "x", *(F.lit(place).alias(f"c{{place}}") for place in range(40)), F.rand().alias("r"))
+wide.createTempView("wide")
+lazily = [
+    frame.limit(2),
+    frame.withColumn("x", F.rand()),
+    frame.withColumn("x", F.current_timestamp()),
+    frame.groupBy("user").agg(F.max_by("x", "user").alias("x")),
+    wide.selectExpr("user", "x + r AS x"),
+    session.sql("SELECT user, x + r AS x FROM wide"),
+    session.read.option("IGNORECORRUPTFILES", "true").parquet(sys.argv[1]),
+    session.sql(f"SELECT * FROM parquet.`{{sys.argv[1]}}` WITH (ignoreCorruptFiles = true)"),
+    session.read.json(sys.argv[1]),
+    session.read.option("inferSchema", "true").csv(sys.argv[1]),
+]
+for place, lazy in enumerate(lazily):
     try:
         open_source({{"t": lazy}}, catalog, session)
-    except BadArgument:
+    except BadArgument as told:
+        assert "something else" not in str(told), (place, told)
         continue
-    raise AssertionError(lazy)
+    raise AssertionError(place)
+session.catalog.dropTempView("wide")
+assert not [view for view in session.catalog.listTables() if view.isTemporary]
 session.stop()
 print("done")
 """,

@@ -45,14 +45,44 @@ def opened_in_spark(data: Mapping[str, Any], tables: Mapping[str, Scan]) -> Spar
 
 SETTINGS = {
     # Nothing here runs long enough for the better of the two compilers, which would take most of the time.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+    # A machine where the small letter of I is one without a dot.
+    " -Duser.language=tr -Duser.country=TR -Duser.timezone=Pacific/Apia -Dderby.stream.error.file=/dev/null",
     "spark.driver.memory": "1g",
     "spark.log.level": "OFF",
     "spark.sql.codegen.comments": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    # What a user may have set, and must not matter.
+    # What somebody may have set when Spark was started, each against what we rely on: none of it may matter.
+    "spark.sql.ansi.doubleQuotedIdentifiers": "true",
     "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.cbo.enabled": "true",
+    "spark.sql.cbo.planStats.enabled": "true",
+    "spark.sql.charAsVarchar": "true",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+    "spark.sql.execution.arrow.useLargeVarTypes": "true",
+    "spark.sql.files.maxRecordsPerFile": "1",
+    "spark.sql.groupByAliases": "true",
+    "spark.sql.icu.caseMappings.enabled": "false",
+    "spark.sql.legacy.allowNegativeScaleOfDecimal": "true",
+    "spark.sql.legacy.castComplexTypesToString.enabled": "true",
+    "spark.sql.legacy.charVarcharAsString": "true",
+    "spark.sql.legacy.literal.pickMinimumPrecision": "false",
+    "spark.sql.legacy.setopsPrecedence.enabled": "true",
+    "spark.sql.legacy.sizeOfNull": "true",
+    "spark.sql.legacy.timeParserPolicy": "LEGACY",
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ConstantFolding",
+    "spark.sql.optimizer.metadataOnly": "true",
+    "spark.sql.orc.aggregatePushdown": "true",
+    "spark.sql.parquet.aggregatePushdown": "true",
+    "spark.sql.parquet.enableVectorizedReader": "false",
     "spark.sql.session.timeZone": "America/New_York",
+    "spark.sql.storeAssignmentPolicy": "STRICT",
+    "spark.sql.subexpressionElimination.enabled": "false",
+    "spark.sql.variable.substitute": "true",
 }

@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
+import socket
+import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +34,9 @@ from sfumato.query.engines.spark.tables import SparkTables
 from sfumato.query.plan.engine_plan import Cells, Computed
 
 GROUPS = 40
+LATE = 1.0
+"""Seconds by which an attempt is late; after two more Spark would kill what it has given up."""
+LONGEST = 120.0
 ROWS = {"u": [f"{at}" for at in range(100 * GROUPS)], "page": [f"p{at % GROUPS:02}" for at in range(100 * GROUPS)]}
 ASKED = "SELECT page, COUNT(*) AS n FROM visits GROUP BY page"
 PAID: dict[str, Any] = {"epsilon": 2, "delta": "1e-6", "max_groups": 1, "max_rows_per_group": 1, "key": "monday"}
@@ -39,13 +47,31 @@ SETTINGS = {
     "spark.sql.adaptive.coalescePartitions.enabled": "false",
     "spark.sql.shuffle.partitions": "4",
     "spark.speculation": "true",
+    "spark.speculation.efficiency.enabled": "false",
+    "spark.speculation.interval": "100ms",
+    "spark.speculation.multiplier": "1.5",
+    "spark.speculation.quantile": "0.25",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
 
 
+HOSTS = ("127.0.0.2", "127.0.0.3")
+"""Where workers of a cluster run: Spark doubles no task on the host that it runs on, so each has a name."""
+
+CLUSTER = {
+    "spark.cores.max": str(len(HOSTS)),
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.executor.cores": "1",
+}
+
+
 class Breaking:
-    """Finishes cells, writes down what was drawn, and breaks the first attempt of one part; or every attempt."""
+    """Finishes cells, writes down what was drawn, and breaks the first attempt of one part; or every attempt.
+
+    An attempt that is only slow waits until its double has drawn as well: then both go on, one of them perhaps late.
+    """
 
     def __init__(self, finish: Finish, folder: Path, fault: str) -> None:
         self._finish, self._folder, self._fault = finish, folder, fault
@@ -78,14 +104,46 @@ class Breaking:
             case "executor":
                 daemon = Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
                 os.kill(int(daemon[1]), signal.SIGKILL)
+            case "slow" | "late":
+                self._wait()
+
+    def _wait(self) -> None:
+        """Waits until another attempt has drawn the same part; a late one also until that could be committed."""
+        task = TaskContext.get()
+        assert task is not None
+        begun = time.monotonic()
+        while len([*(self._folder / "drawn").glob(f"{task.partitionId()}-*")]) < 2:
+            if time.monotonic() - begun > LONGEST:
+                raise RuntimeError("Spark does not double the task")
+            time.sleep(0.02)
+        time.sleep(LATE if self._fault == "late" else 0)
+
+
+@contextmanager
+def cluster(folder: Path) -> Iterator[str]:
+    """Starts a master of Spark and a worker on each host, all of this machine; stops them afterwards."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    address, deploy = f"spark://127.0.0.1:{port}", "org.apache.spark.deploy"
+    commands = [[f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", "0"]]
+    for host in HOSTS:
+        given = ["--host", host, "--cores", "1", "--memory", "700m", "--webui-port", "0"]
+        commands.append([f"{deploy}.worker.Worker", *given, "--work-dir", str(folder / "local" / host), address])
+    bound = ["setpriv", "--pdeathsig", "TERM", "--"] if shutil.which("setpriv") else []
+    with ExitStack() as stack:
+        for command in commands:
+            program = [*bound, f"{os.environ['SPARK_HOME']}/bin/spark-class", *command]
+            running = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stack.callback(running.wait)
+            stack.callback(running.terminate)
+        yield address
 
 
 def started(master: str, folder: Path) -> SparkSession:
     """Starts Spark."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["SPARK_HOME"] = pyspark.__path__[0]
     builder = SparkSession.builder.master(master)
-    for name, setting in SETTINGS.items():
+    for name, setting in {**SETTINGS, **(CLUSTER if master.startswith("spark://") else {})}.items():
         builder = builder.config(name, setting)
     return builder.config("spark.local.dir", str(folder / "local")).getOrCreate()
 
@@ -128,9 +186,17 @@ def dying(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def main(master: str, folder: Path, fault: str) -> None:
-    """Asks while something breaks, and once more."""
+    """Starts what is to be asked, if need be, and asks."""
     for name in ("drawn", "local"):
         (folder / name).mkdir(exist_ok=True)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_HOME"] = pyspark.__path__[0]
+    with ExitStack() as stack:
+        ask(stack.enter_context(cluster(folder)) if master == "cluster" else master, folder, fault)
+
+
+def ask(master: str, folder: Path, fault: str) -> None:
+    """Asks while something breaks, and once more."""
     spark, over = started(master, folder), spreading.spread_over
 
     def broken_over(frame: Any, cells: Cells, finish: Finish) -> Any:
@@ -149,7 +215,9 @@ def main(master: str, folder: Path, fault: str) -> None:
     names = [
         name for name in sorted(os.listdir(folder)) if not name.startswith("book.db") and not emptied(folder / name)
     ]
-    sys.stdout.write(json.dumps({"first": first, "second": second, "drawn": drawn(folder), "names": names}) + "\n")
+    found = {"first": first, "second": second, "drawn": drawn(folder), "names": names}
+    sys.stdout.write(json.dumps(found) + "\n")
+    spark.stop()
 
 
 if __name__ == "__main__":

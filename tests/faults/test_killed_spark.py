@@ -51,9 +51,10 @@ def is_one_drawing(rows: dict[str, int], drawn: dict[str, list[dict[str, list[An
 
 @pytest.mark.parametrize(
     ("master", "fault"),
-    [("local[2,4]", "worker"), ("local-cluster[2,1,700]", "executor")],
+    [("local[2,4]", "worker"), ("local-cluster[2,1,700]", "executor"), ("cluster", "slow"), ("cluster", "late")],
 )
 def test_one_attempt_of_each_part_is_published(master: str, fault: str, tmp_path: Path) -> None:
+    """Attempts that die, with their executor or alone; and one so slow that Spark doubles it, while both draw."""
     found = run(master, tmp_path, fault)
     assert found is not None
     rows = rows_of(found["first"]["rows"])

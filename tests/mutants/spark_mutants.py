@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 HERE = "tests/conformance/test_spark.py"
+FRAMES = "tests/conformance/test_spark_frames.py"
 SOURCES = "tests/conformance/test_spark_sources.py"
 
 SPARK = (
@@ -63,5 +64,21 @@ SPARK = (
         old='return f"CASE WHEN {column} IS NOT NULL THEN {column} END"',
         new="return column",
         killers=(f"{SOURCES}::test_no_condition_is_handed_to_a_scan[frame]",),
+    ),
+    Mutant(
+        name="readers of Spark that leave out what they cannot read just now",
+        trap="C.4 Tumult Analytics: a frame that is not the same twice",
+        path="query/engines/spark/leaves.py",
+        old="if name in given and given[name].strip().lower() != wanted:",
+        new="if name in given and not given[name]:",
+        killers=(f"{FRAMES}::test_readers_that_may_give_other_rows_are_refused_by_name",),
+    ),
+    Mutant(
+        name="types that Spark guesses from the names of all folders",
+        trap="C.4 stability: types taken from private data",
+        path="query/engines/spark/session.py",
+        old='"spark.sql.sources.partitionColumnTypeInference.enabled": "false",',
+        new='"spark.sql.sources.partitionColumnTypeInference.enabled": "true",',
+        killers=(f"{FRAMES}::test_types_are_not_guessed_from_the_names_of_folders",),
     ),
 )

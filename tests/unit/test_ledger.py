@@ -450,7 +450,7 @@ def test_a_retried_charge_is_one_charge(ledger: Ledger, clock: Clock) -> None:
     assert elsewhere.used
     assert elsewhere.release is not None
     assert elsewhere.release.value == release.value
-    with pytest.raises(PermitUsed, match="ask again, and pay again"):
+    with pytest.raises(PermitUsed, match="no answer any more: ask under another key, or none, and pay again"):
         elsewhere.run(COUNT, [1, 2, 3])
     ledger.open_account("visits/ada", limit=sf.Pure(1))
     assert ledger.charge("visits/ada", TENTH, key="monday") is not permit  # keys belong to accounts

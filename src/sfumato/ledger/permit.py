@@ -156,8 +156,9 @@ class Permit:
         with self._lock:
             if self._used:
                 raise PermitUsed(
-                    f"the charge of entry {self.receipt.entry} has been used: a permit works once. If its release was "
-                    "lost, it stays paid for, because it may have been seen; ask again, and pay again."
+                    f"the charge of entry {self.receipt.entry} has been used: a permit works once. If it broke off, or "
+                    "its release was lost, it stays paid for, because something of it may have been seen. Its key "
+                    "costs nothing more and has no answer any more: ask under another key, or none, and pay again."
                 )
             if self._process != os.getpid():
                 raise PermitUsed("a permit works only in the process that charged; this one has been forked off.")

@@ -7,7 +7,7 @@ their sum (Abowd and others 2022, The 2020 Census Disclosure Avoidance System To
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -126,7 +126,7 @@ class Geography(Template):
         whole = [np.array(first, dtype=np.int64)]
         for depth in range(start, len(self.levels)):
             groups = parents[depth].tolist()
-            totals = {place: int(count) for place, count in enumerate(whole[-1].tolist())}
+            totals: dict[Hashable, Number] = dict(enumerate(whole[-1].tolist()))
             below = consistent_counts(fitted[depth + 1].tolist(), totals, groups=groups)
             whole.append(np.array(below, dtype=np.int64))
         for depth in reversed(range(start)):

@@ -221,6 +221,16 @@ def test_people_are_told_apart_exactly(ids: Any, type_: str, many: int, lazy: bo
     assert [int(column[0]) for column in made.numbers] == [many, many]
 
 
+def test_floats_that_are_ids_in_every_table_are_told_apart() -> None:
+    """Compared as floats: above, where another table holds nothing that has a type, they are compared as texts."""
+    known, floats = catalog("int"), IDS[5][0]
+    none = pl.Series([], dtype=pl.Float64)
+    data = {"visits": {"u": floats, "x": ["a"] * 9}, "people": {"u": none, "k": none}, "orders": {"k": none}}
+    with closing(open_source(data, known)) as engine:
+        made = engine.run(Cells(known.table("visits"), (), (Units(), Rows()), Bound(rows=1)))
+    assert [int(column[0]) for column in made.numbers] == [5, 5]
+
+
 @pytest.mark.parametrize("one", HELD)
 @pytest.mark.parametrize("other", HELD)
 def test_tables_may_hold_ids_and_keys_in_different_types(one: str, other: str) -> None:

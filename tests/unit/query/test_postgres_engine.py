@@ -121,6 +121,8 @@ def test_an_outage_is_told_and_nothing_else() -> None:
     assert "why it failed is not shown" in str(RunFailed("noise"))
     assert "statement_timeout" in str(RunFailed("noise", Outage.TIME))
     assert "a retry with the same key costs nothing more" in str(RunFailed("noise", Outage.TIME))
+    for kept_from in (None, Outage.LOST):
+        assert "For an answer ask under another key, or none, and pay again" in str(RunFailed("noise", kept_from))
 
 
 def test_servers_before_14_hash_texts() -> None:

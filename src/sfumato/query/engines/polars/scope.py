@@ -113,7 +113,7 @@ class Scope:
 def _folded(made: pl.Expr) -> Piece:
     """A constant that is worked out."""
     row = pl.select(made.alias(ONE))[ONE]
-    held = pl.lit(row) if row.dtype.is_nested() else pl.lit(row.item(), dtype=row.dtype)
+    held = pl.lit(row).first() if row.dtype.is_nested() else pl.lit(row.item(), dtype=row.dtype)
     return Piece(held, constant=True, missing=row.null_count() > 0)
 
 

@@ -12,12 +12,13 @@ from typing import final
 import polars as pl
 
 from sfumato.query.engines.polars.expressions import key
-from sfumato.query.engines.polars.folds import AGGREGATES, FoldPlan, fold_plan, result
+from sfumato.query.engines.polars.folds import FoldPlan, fold_plan, result
 from sfumato.query.engines.polars.scope import Names, chosen
 from sfumato.query.engines.polars.source import Source, numbered
 from sfumato.query.nodes.relations import Folded, Placed, Placing, Windowed
 
-NEW, PEERS, PART = "new_", "peers_", "part_"
+FIRST, LAST, PEERS, SO_FAR, NEW, PLACE = "first_", "last_", "peers_", "so_far_", "new_", "place_"
+"""Places of the first and last row of a part, and of a row's peers; whether a row has other peers than the last one."""
 
 
 def windowed(window: Windowed, below: Source, names: Names) -> Source:
@@ -39,10 +40,7 @@ def windowed(window: Windowed, below: Source, names: Names) -> Source:
     parts = [*below.identity, *(name for name in made if name.startswith("k"))]
     down = [False] * len(parts) + [descends for _, descends in window.order] + [False] * len(ties)
     rows = rows.sort([*parts, *ordered, *ties], descending=down, nulls_last=True)
-    # Parts lie one behind the other now, and get numbers: to look up a number is quicker than to look up a part.
-    starts = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift()) for name in parts)
-    rows = rows.with_columns(starts.cast(pl.UInt32).cum_sum().alias(PART))
-    looked = Ordered(rows, [PART], list(ordered)).with_peers()
+    looked = Ordered.of(rows, parts, list(ordered))
     for place, (one, plan) in enumerate(zip(window.added, plans, strict=True)):
         match one, plan:
             case Placed(), _:
@@ -60,78 +58,101 @@ def windowed(window: Windowed, below: Source, names: Names) -> Source:
 @final
 @dataclass(frozen=True)
 class Ordered:
-    """Rows in order, the columns that they are parted by, and those of the order without its ties."""
+    """Rows in order, part by part, each with the places of the first and last row of its part, and of its peers."""
 
     rows: pl.LazyFrame
-    parts: list[str]
-    order: list[str]
 
-    def with_peers(self) -> Ordered:
-        """The same with the number of each row's peers, from 1 in each part; without an order all are peers."""
-        if not self.order:
-            return Ordered(self.rows.with_columns(pl.lit(True).alias(NEW), pl.lit(1).alias(PEERS)), self.parts, [])
-        differs = [pl.col(name).ne_missing(pl.col(name).shift()) for name in (*self.parts, *self.order)]
-        rows = self.rows.with_columns(pl.any_horizontal(differs).alias(NEW))
-        rows = rows.with_columns(pl.col(NEW).cast(pl.Int64).cum_sum().over(self.parts).alias(PEERS))
-        return Ordered(rows, self.parts, self.order)
+    @classmethod
+    def of(cls, rows: pl.LazyFrame, parts: list[str], order: list[str]) -> Ordered:
+        """The same rows, which lie in the order of parts and of what they are ordered by; without that all are peers.
+
+        Everything is worked out by places: to put rows into groups once more, for each window, takes far longer.
+        """
+        part, peers = _begins(parts), _begins([*parts, *order])
+        place = pl.int_range(pl.len(), dtype=pl.Int64)
+        return cls(
+            rows.with_columns(
+                _first(part, place).alias(FIRST),
+                _last(part, place).alias(LAST),
+                _first(peers, place).alias(PEERS),
+                _last(peers, place).alias(SO_FAR),
+                peers.alias(NEW),
+                place.alias(PLACE),
+            )
+        )
 
     def _with(self, name: str, made: pl.Expr) -> Ordered:
-        return Ordered(self.rows.with_columns(made.alias(name)), self.parts, self.order)
+        return Ordered(self.rows.with_columns(made.alias(name)))
 
     def placed(self, one: Placed, place: int) -> Ordered:
         """Adds a column by the place of a row."""
-        number, of = pl.int_range(1, pl.len() + 1, dtype=pl.Int64), pl.col(f"v{place}")
+        of, first, here = pl.col(f"v{place}"), pl.col(FIRST), pl.col(PLACE)
         places = {
-            Placing.ROW_NUMBER: number,
-            Placing.DENSE_RANK: pl.col(PEERS).cast(pl.Int64),
-            Placing.LAG: of.shift(one.steps),
-            Placing.LEAD: of.shift(-one.steps),
-            Placing.FIRST: of.first(),
-            Placing.LAST: of.last(),
+            Placing.ROW_NUMBER: here - first + 1,
+            Placing.RANK: pl.col(PEERS) - first + 1,
+            Placing.DENSE_RANK: _so_far(pl.col(NEW).cast(pl.Int64), here),
+            Placing.LAG: pl.when(here - one.steps >= first).then(of.shift(one.steps)),
+            Placing.LEAD: pl.when(here + one.steps <= pl.col(LAST)).then(of.shift(-one.steps)),
+            Placing.FIRST: of.gather(first),
+            Placing.LAST: of.gather(pl.col(LAST)),
         }
-        if one.placing is Placing.RANK:
-            numbered = self._with(f"y{place}", number.over(self.parts))
-            return numbered._with(f"w{place}", pl.col(f"y{place}").first().over([*self.parts, PEERS]))
-        return self._with(f"w{place}", places[one.placing].over(self.parts))
+        return self._with(f"w{place}", places[one.placing])
 
     def folded(self, one: Folded, plan: FoldPlan, place: int) -> Ordered:
         """Adds a column by all rows of a part, or by those up to a row and its peers."""
         looked, names = self, []
         for part in plan.parts:
             name = f"p{place}_{part}"
-            looked = looked._so_far(part, f"v{place}", name) if self.order else looked._of_all(part, f"v{place}", name)
+            looked = looked._part(part, f"v{place}", name)
             names.append(name)
         return looked._with(f"w{place}", result(one, plan, names))
 
-    def _of_all(self, part: str, of: str, name: str) -> Ordered:
-        return self._with(name, AGGREGATES[part](of).over(self.parts))
-
-    def _so_far(self, part: str, of: str, name: str) -> Ordered:
-        looked = self
-        if part in ("min", "max"):
-            return looked._extreme_so_far(part, of, name)
+    def _part(self, part: str, of: str, name: str) -> Ordered:
         match part:
+            case "min" | "max":
+                return self._extreme(of, name, least=part == "min")
             case "rows":
-                each = pl.lit(1, dtype=pl.Int64)
+                return self._with(name, pl.col(SO_FAR) - pl.col(FIRST) + 1)
             case "sum":
                 each = pl.col(of).fill_null(0).cast(pl.Int128)
             case "distinct":
-                first = pl.col(of).is_first_distinct().over(self.parts)
+                first = pl.struct(FIRST, of).is_first_distinct()
                 each = (first & pl.col(of).is_not_null()).cast(pl.Int64)
             case _:
                 each = pl.col(of).is_not_null().cast(pl.Int64)
-        looked = looked._with(f"d_{name}", each)
-        looked = looked._with(f"c_{name}", pl.col(f"d_{name}").cum_sum().over(self.parts))
-        return looked._with(name, pl.col(f"c_{name}").last().over([*self.parts, PEERS]))
+        looked = self._with(f"d_{name}", each)
+        return looked._with(name, _so_far(pl.col(f"d_{name}"), pl.col(SO_FAR)))
 
-    def _extreme_so_far(self, part: str, of: str, name: str) -> Ordered:
-        """The least or greatest value so far: of any kind, by its place among all values, and then looked up."""
-        column = pl.col(of)
-        looked = self._with(f"d_{name}", column.rank("dense").cast(pl.Int64))
-        values = looked.rows.select(pl.col(f"d_{name}").alias(f"e_{name}"), column.alias(name)).drop_nulls().unique()
-        ranks = pl.col(f"d_{name}")
-        so_far = ranks.cum_min() if part == "min" else ranks.cum_max()
-        looked = looked._with(f"c_{name}", so_far.forward_fill().over(self.parts))
-        looked = looked._with(f"e_{name}", pl.col(f"c_{name}").last().over([*self.parts, PEERS]))
-        rows = looked.rows.join(values, on=f"e_{name}", how="left", maintain_order="left")
-        return Ordered(rows, self.parts, self.order)
+    def _extreme(self, of: str, name: str, *, least: bool) -> Ordered:
+        """The least or greatest value, of any kind: by its place among all values.
+
+        A part that comes later has larger numbers than all before it: so what is greatest so far lies in it.
+        """
+        column, every = pl.col(of), pl.len().cast(pl.Int64) + 1
+        rank = column.rank("ordinal", descending=least).cast(pl.Int64).fill_null(0)
+        looked = self._with(f"d_{name}", pl.col(FIRST) * every + rank)
+        greatest = pl.col(f"d_{name}").cum_max().gather(pl.col(SO_FAR)) - pl.col(FIRST) * every
+        looked = looked._with(f"c_{name}", greatest)
+        reached = pl.when(pl.col(f"c_{name}") > 0).then(pl.col(f"c_{name}") - 1)
+        return looked._with(name, column.gather(column.arg_sort(descending=least, nulls_last=True).gather(reached)))
+
+
+def _begins(names: list[str]) -> pl.Expr:
+    """Tells whether a row differs from the one before it, or is the first one."""
+    differs = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift()) for name in names)
+    return differs | (pl.int_range(pl.len()) == 0)
+
+
+def _first(begins: pl.Expr, place: pl.Expr) -> pl.Expr:
+    """The place of the first row of those that a row belongs to."""
+    return pl.when(begins).then(place).forward_fill()
+
+
+def _last(begins: pl.Expr, place: pl.Expr) -> pl.Expr:
+    """The place of the last row of those that a row belongs to."""
+    return pl.when(begins.shift(-1, fill_value=True)).then(place).backward_fill()
+
+
+def _so_far(each: pl.Expr, upto: pl.Expr) -> pl.Expr:
+    """The sum of what each row adds, from the first row of a part up to a place in it."""
+    return each.cum_sum().gather(upto) - (each.cum_sum() - each).gather(pl.col(FIRST))

@@ -91,8 +91,8 @@ OPERATORS = {
     "trunc": f"CASE WHEN {{0}} < 0 THEN {CEIL} ELSE {FLOOR} END",
     "round": "rint({0})",
     "to_int": "rint({0})",
-    "lower": "lower({0})",
-    "upper": "upper({0})",
+    # Else letters are those of the language that a machine is set to, such as Turkish.
+    **{name: f"({name}({{0}} COLLATE UNICODE) COLLATE UTF8_BINARY)" for name in ("lower", "upper")},
     "reverse": "reverse({0})",
     "trim": "trim(BOTH {1} FROM {0})",
     "ltrim": "trim(LEADING {1} FROM {0})",

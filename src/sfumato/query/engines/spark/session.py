@@ -45,6 +45,7 @@ SETTINGS: Mapping[str, str] = {
     # What files and tables state about their rows, and which of their rows are read.
     "spark.databricks.delta.optimizeMetadataQuery.enabled": "false",
     "spark.databricks.delta.stats.skipping": "false",
+    "spark.sql.avro.datetimeRebaseModeInRead": "CORRECTED",
     "spark.sql.cbo.enabled": "false",
     "spark.sql.cbo.planStats.enabled": "false",
     "spark.sql.files.ignoreCorruptFiles": "false",
@@ -62,6 +63,9 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.parquet.filterPushdown": "false",
     "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.sources.bucketing.enabled": "false",  # rows in a file that another bucket should have
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # by the names of all folders together
+    "spark.sql.sources.v2.bucketing.enabled": "false",
     # How answers are made.
     "spark.sql.codegen.fallback": "true",
     "spark.sql.adaptive.enabled": "true",
@@ -72,7 +76,7 @@ KEPT = (
     "spark.sql.adaptive.",
     "spark.sql.catalog.",
     "spark.sql.defaultCatalog",
-    "spark.sql.files.max",
+    "spark.sql.files.maxPartition",
     "spark.sql.files.min",
     "spark.sql.files.open",
     "spark.sql.autoBroadcastJoinThreshold",
@@ -119,10 +123,13 @@ def active_session() -> Any:
 
 
 def own_session(session: Any, **further: str) -> Any:
-    """A new session beside another one, with the same tables and data and none of its settings or views."""
+    """A new session beside another one, with the same tables, by the same names, and none of its settings or views."""
     if is_remote(session) and not hasattr(type(session), "newSession"):
         raise BadArgument("engine", "a session of Spark Connect with pyspark 4.3 or later", "an earlier one")
-    return pinned(session.newSession(), **further)
+    own = pinned(session.newSession(), **further)
+    own.catalog.setCurrentCatalog(session.catalog.currentCatalog())
+    own.catalog.setCurrentDatabase(session.catalog.currentDatabase())
+    return own
 
 
 def pinned(session: Any, **further: str) -> Any:
@@ -141,9 +148,9 @@ def released(session: Any) -> None:
     session.client.close()
 
 
-def refuse_settings(session: Any) -> None:
-    """Refuses the session of a frame whose files would be read in part, or not at all, by what a row holds."""
+def refuse_settings(conf: Any) -> None:
+    """Refuses settings of a session by which files would be read in part, or not at all, by what a row holds."""
     for name, wanted in HARMFUL.items():
-        setting = str(session.conf.get(name, wanted))
+        setting = str(conf.get(name, wanted))
         if setting.upper() != wanted.upper():
             raise BadArgument("data", f"a frame of a session in which {name} is {wanted}", setting)

@@ -18,7 +18,7 @@ from sfumato.errors import BadArgument
 from sfumato.query.engines.inputs.frames import columns_of
 from sfumato.query.engines.protocol import Given
 from sfumato.query.engines.spark.engine import SparkEngine
-from sfumato.query.engines.spark.plans import refuse_unstable
+from sfumato.query.engines.spark.plans import refuse_hidden, refuse_unstable
 from sfumato.query.engines.spark.quiet import quietly
 from sfumato.query.engines.spark.reading import TEXT, readable
 from sfumato.query.engines.spark.session import (
@@ -28,6 +28,7 @@ from sfumato.query.engines.spark.session import (
     pinned,
     pyspark_module,
     refuse_settings,
+    released,
 )
 from sfumato.query.engines.spark.versions import files_mark, table_mark
 from sfumato.query.engines.sql.held import Held, item_type
@@ -75,7 +76,7 @@ def open_source(
     base = base or getattr(public, "base", None) or active_session()
     for frame in frames.values():
         tried(partial(refuse_unstable, frame), "a frame that Spark can look into")
-        refuse_settings(frame.sparkSession)
+        refuse_settings(frame.sparkSession.conf)
     made = tried(lambda: session_with(base, frames), "frames of one running session of Spark")
     opening = Opening(*made)
     held = HeldTables({name: opening.table(name, scan, given[name]) for name, scan in tables.items()})
@@ -112,7 +113,12 @@ def session_with(base: Any, frames: Mapping[str, Any]) -> tuple[Any, dict[str, A
         own = base.cloneSession()
         for view in made:  # a server copies views when they are first looked for
             own.table(view).schema  # noqa: B018
-        return pinned(own), views
+        try:
+            refuse_hidden(pinned(own), views.values())
+        except BadArgument:
+            released(own)
+            raise
+        return own, views
     finally:
         for view in made:
             base.catalog.dropTempView(view)

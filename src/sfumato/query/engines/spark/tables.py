@@ -34,8 +34,12 @@ COMMITTED_ONCE = {
     "mapreduce.fileoutputcommitter.algorithm.version": "1",
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
     "mapreduce.fileoutputcommitter.cleanup-failures.ignored": "false",
+    "spark.sql.parquet.output.committer.class": "org.apache.parquet.hadoop.ParquetOutputCommitter",
 }
 """How rows are kept: of each task what one attempt wrote, and all of them or none."""
+
+COORDINATED = "spark.hadoop.outputCommitCoordination.enabled"
+"""Whether Spark's driver lets one attempt of each task commit; whoever starts Spark can turn that off."""
 
 PRIVATE = 0o700
 FORMATS = {"parquet": "", "delta": "io.delta.sql.DeltaSparkSessionExtension"}
@@ -55,6 +59,11 @@ class SparkTables(TableWriter):
                 "Spark Connect reaches no files but through the server, so that no folder can be kept from others, and "
                 "none renamed: open the data in a classic session to write a release as a table, or collect it with "
                 "session.sql(…). Nothing was charged."
+            )
+        if str(self._session.sparkContext.getConf().get(COORDINATED, "true")).lower() != "true":
+            raise QueryRefused(
+                f"Spark was started with {COORDINATED} false: two attempts of one task could both be kept, each with "
+                "noise of its own. Start it without. Nothing was charged."
             )
         if form not in FORMATS or not self._has(FORMATS[form]):
             raise BadArgument("format", "'parquet', or 'delta' in a session that was started with Delta", form)

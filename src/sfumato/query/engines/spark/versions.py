@@ -13,6 +13,9 @@ from sfumato.query.engines.spark.session import is_remote
 PLAIN = ("LogicalRelation", "SubqueryAlias", "HadoopFsRelation", "View")
 """Nodes of the plan of a frame that is nothing but files."""
 
+CACHED = '"class":"org.apache.spark.sql.execution.columnar.InMemoryRelation"'
+"""In the plan of a frame some of which was kept in memory: its rows are those of then, whatever files hold now."""
+
 FOOTER = 8
 """The last bytes of a Parquet file: how long its footer is, and a mark."""
 
@@ -22,7 +25,7 @@ def files_mark(frame: Any) -> bytes | None:
 
     Of files of this machine their sizes and footers, wherever they lie; of others their names, sizes and times.
     """
-    if is_remote(frame):
+    if is_remote(frame) or CACHED in frame._jdf.queryExecution().withCachedData().toJSON():
         return None
     plan = frame._jdf.queryExecution().analyzed()
     classes = {name.rpartition(".")[2] for name in re.findall(r'"class":"([^"]+)"', plan.toJSON())}

@@ -18,7 +18,8 @@ def windowed(window: Windowed, below: Source, statement: Statement) -> Source:
     made += [f"{key(of, scope).text} AS o{place}" for place, (of, _) in enumerate(window.order)]
     over, results = [], []
     for one in window.added:
-        inputs, shapes, template = _placed(one, scope) if isinstance(one, Placed) else _folded(one, scope)
+        looks = _placed(one, window, scope) if isinstance(one, Placed) else _folded(one, scope)
+        inputs, shapes, template = looks
         names, numbers = ([statement.name(letter) for _ in many] for letter, many in (("v", inputs), ("g", shapes)))
         made += [f"{piece.text} AS {name}" for piece, name in zip(inputs, names, strict=True)]
         over += [f"{shape.format(*names)} AS {name}" for shape, name in zip(shapes, numbers, strict=True)]
@@ -37,14 +38,16 @@ def _windows(window: Windowed, below: Source) -> str:
     parts = f"PARTITION BY {listing([*below.identity, *(f'k{place}' for place in range(len(window.by)))])}"
     order = [f"o{place}{' DESC' * down} NULLS LAST" for place, (_, down) in enumerate(window.order)]
     ties = [f"{name} NULLS LAST" for name in below.fields.values()]
-    apart = parts + (f" ORDER BY {listing([*order, *ties])}" if order or ties else "")
+    apart = f"{parts} ORDER BY {listing([*order, *ties] or below.identity)}"  # some engines number no rows without one
     peers = parts + (f" ORDER BY {listing(order)}" if order else "")
     whole = f"{apart} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
     return f" WINDOW peers AS ({peers}), apart AS ({apart}), whole AS ({whole})"
 
 
-def _placed(placed: Placed, scope: Scope) -> tuple[list[Piece], list[str], str]:
+def _placed(placed: Placed, window: Windowed, scope: Scope) -> tuple[list[Piece], list[str], str]:
     word = placed.placing.value
+    if placed.placing in (Placing.RANK, Placing.DENSE_RANK) and not window.order:  # all are peers
+        return [], [], f"CAST(1 AS {scope.statement.dialect.types[Kind.INT]})"
     if placed.of is None:
         return [], [f"{word}() OVER {'apart' if placed.placing is Placing.ROW_NUMBER else 'peers'}"], "{0}"
     if placed.placing in (Placing.LAG, Placing.LEAD):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from sfumato.query.engines.spark import tables
 from sfumato.query.engines.spark.engine import SparkEngine
 from sfumato.query.engines.spark.opening import Spark
 from sfumato.query.engines.spark.spreading import computed_of, finishing, gathered
+from sfumato.query.engines.spark.tables import COORDINATED, SparkTables
 from sfumato.query.plan.engine_plan import Computed
 from sfumato.release.written import DOCUMENT
 from sfumato.session.session import Session
@@ -134,7 +136,14 @@ def test_bad_places_are_refused_and_cost_nothing(files: Path, tmp_path: Path, mo
     assert session.spent.epsilon == 0 and "file" in shown_in(tmp_path)
 
 
-# What tasks run, without Spark.
+# What tasks run, and what is refused, without Spark.
+
+
+def test_a_release_is_written_only_where_one_attempt_commits() -> None:
+    """Without the coordinator of commits two attempts of one task, each with noise of its own, may both do."""
+    started: Any = SimpleNamespace(sparkContext=SimpleNamespace(getConf=lambda: {COORDINATED: "false"}))
+    with pytest.raises(sf.errors.QueryRefused, match=r"outputCommitCoordination.enabled false.*Nothing was charged"):
+        SparkTables(started).place("/tmp/nowhere", "parquet")
 
 
 def test_small_batches_are_put_together() -> None:
