@@ -282,6 +282,12 @@ def test_catalogs_are_kept_for_who_may_see_the_same() -> None:
         ("SELECT pg_typeof(1::int2)", "smallint"),
         ("SELECT 'x' SIMILAR TO '(x|y)%'", "t"),
         ("SELECT extract(epoch FROM timestamp '1970-01-02 00:00:00')", "86400"),
+        (
+            "WITH RECURSIVE a(n) AS (WITH b AS (SELECT 1 AS m) SELECT m FROM b UNION ALL "
+            "SELECT n + 1 FROM a WHERE n < 3) "
+            "SELECT sum(n) FROM a",
+            "6",
+        ),
         ("SELECT t.a FROM (SELECT 1 AS a) t JOIN (SELECT 1 AS a, 2 AS b) u USING (a)", "1"),
         ("SELECT NULL::text IS NULL AND NOT (NULL = 'a') IS NOT NULL", "t"),
     ],

@@ -6,6 +6,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,7 @@ GREEDY = [
     "SELECT " + "lower(" * 900 + "'a'" + ")" * 900 + " FROM pg_class",
     "SELECT " + ", ".join(["1"] * 5000),
     "SELECT concat(" + ", ".join(["attname"] * 3000) + ") FROM pg_attribute",
+    reduce(lambda inner, _: f"WITH RECURSIVE t AS ({inner}) SELECT 1 FROM t UNION ALL SELECT 1", range(30), "SELECT 1"),
     "SELECT '" + "a" * 200_000 + "' FROM pg_class",
     "SELECT attname ~ '((((a{1,100}){1,100}){1,100}))' FROM pg_attribute",
 ]

@@ -29,7 +29,6 @@ OPERATORS = {
 }
 """Of types that may be keys: PostgreSQL's class of operators of an index, and its family."""
 
-LENGTHS = {"bool": 1, "date": 4, "float8": 8, "int8": 8, "timestamp": 8}
 COLLATED = ("text", "name", "varchar", "bpchar")
 
 

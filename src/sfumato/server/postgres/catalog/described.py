@@ -11,7 +11,7 @@ from typing import final
 from sfumato.codebook.book import Codebook
 from sfumato.codebook.columns import Column as Stated
 from sfumato.codebook.tables import Table as StatedTable
-from sfumato.server.postgres.catalog.types import array_of, oid_of
+from sfumato.server.postgres.catalog.types import array_of
 
 LEAST, MOST = 100_000_000, 2_000_000_000
 """Between these are the numbers of our own objects: above all of PostgreSQL's, and no negative ones in 32 bits."""
@@ -54,10 +54,6 @@ class Attribute:
     type: str
     never: bool
     comment: str
-
-    @property
-    def type_oid(self) -> int:
-        return oid_of(self.type)
 
 
 @final

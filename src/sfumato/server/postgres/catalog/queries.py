@@ -18,6 +18,9 @@ from sfumato.server.postgres.catalog.sets import in_list, rows_of
 from sfumato.server.postgres.catalog.sources import from_clause
 from sfumato.server.postgres.catalog.types import kept, unified
 
+MOST_QUERIES = 1_000
+"""A text holds no more queries, inner ones counted."""
+
 MOST_COLUMNS = 500
 """A query gives no more columns."""
 
@@ -43,6 +46,7 @@ class Binder:
         parameters: Sequence[str | None] = (),
     ) -> None:
         self._numbers, self._relation, self.parameters = numbers, relation, parameters
+        self._bound = 0
         self.noted: dict[int, str] = {}
         """Types of parameters, as far as it follows from where they stand."""
         self.changes: list[tuple[str, str]] = []
@@ -76,6 +80,9 @@ class Binder:
 
     def query(self, tree: exp.Expr, outer: Scope | None) -> Query:
         """Binds a query."""
+        self._bound += 1  # the first part of a recursive one is bound twice, and so is all that is in it
+        if self._bound > MOST_QUERIES:
+            raise refused("54001", f"a question to the catalog holds at most {MOST_QUERIES} queries")
         match tree:
             case exp.Select():
                 return self._settled(self._select(tree, outer))
@@ -155,7 +162,9 @@ class Binder:
             name, column_names = folded(cte.args["alias"].this), [folded(one) for one in cte.args["alias"].columns]
             alias = f"w{next(scope.numbers)}"
             if with_.args.get("recursive") and isinstance(cte.this, exp.SetOperation):
-                first = self.query(cte.this.this, scope)
+                inner = Scope(scope)
+                self._with(cte.this, inner)
+                first = self.query(cte.this.this, inner)
                 scope.queries[name] = alias, _renamed(first.outputs, column_names)
             query = self.query(cte.this, scope)
             outputs = _renamed(query.outputs, column_names)

@@ -23,6 +23,9 @@ from sfumato.server.postgres.catalog.types import NAMES_OF_TYPES, array_of, cano
 LONGEST_TEXT = 100_000
 """Texts with more characters are refused before they are read."""
 
+LONGEST_REMEMBERED = 8_000
+"""Trees of longer texts are not kept: each letter of a text may cost a kilobyte."""
+
 SPECIAL = ("CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
 """Calls with words of their own inside of the parentheses."""
 
@@ -95,9 +98,18 @@ IN_TWO_WORDS = (("double", "precision"), ("character", "varying"), ("char", "var
 DIALECT = Dialect()
 
 
-@lru_cache(maxsize=256)
 def read(text: str) -> exp.Expr:
     """The tree of one statement; refuses what is too long, is no statement, or is several."""
+    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _read(text)
+
+
+@lru_cache(maxsize=32)
+def _remembered(text: str) -> exp.Expr:
+    """Reads what tools ask again and again once. Nobody changes trees."""
+    return _read(text)
+
+
+def _read(text: str) -> exp.Expr:
     if len(text) > LONGEST_TEXT:
         raise refused(UNSUPPORTED, f"the text has {len(text)} characters; at most {LONGEST_TEXT} are read")
     if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):

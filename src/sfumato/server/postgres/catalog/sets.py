@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from sfumato.server.postgres.catalog.casts import Numbers, coerced, is_composite, item_type
 from sfumato.server.postgres.catalog.refusals import NO_FUNCTION, refused
 from sfumato.server.postgres.catalog.scopes import Typed
-from sfumato.server.postgres.catalog.types import VECTORS, array_of, element_of, kept
+from sfumato.server.postgres.catalog.types import VECTORS, kept
 
 MOST_ROWS = 2_000
 """How many rows one call may give."""
@@ -115,8 +115,3 @@ EMPTY = {
 def in_list(rows: Typed) -> Typed:
     """A call in the list of a SELECT: one row for each."""
     return Typed(f"unnest({rows.sql})", rows.type, rows.name, 2)
-
-
-def listed_type(kind: str) -> str:
-    """The type of a list of rows."""
-    return element_of(array_of(kind)) or kind

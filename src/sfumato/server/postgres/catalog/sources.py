@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from sqlglot import exp
@@ -155,8 +155,6 @@ def _relation(binding: Reading, tree: exp.Table, scope: Scope) -> str:
 
 def _query(binding: Reading, tree: exp.Expr, given: Any, scope: Scope) -> str:
     called, column_names = _names(given)
-    inner = Scope(scope)
-    inner.queries = {}
     query = binding.query(_bare(tree), scope)
     alias = scope.alias()
     scope.add(Source(called or alias, alias, _renamed(query.outputs, column_names)))
@@ -218,6 +216,3 @@ def _set(lists: list[Typed], name: str, called: str, column_names: list[str], sc
     outputs = [Output(part, kind, f"c{place}") for place, (part, kind, _) in enumerate(columns)]
     scope.add(Source(called or name, alias, _renamed(outputs, column_names)))
     return f"(SELECT {listed} FROM (SELECT {inner})) AS {alias}"
-
-
-Bind = Callable[..., Typed]
