@@ -3,7 +3,9 @@
     python benchmarks/service.py                 # a few minutes; the machine should be idle
     python benchmarks/service.py --seconds 3     # a rough look
 
-Two workers serve; whoever asks runs on the same machine. The last line has the numbers; ``?`` is what is measured
+Two workers serve; whoever asks runs on the same machine. What is explained is never the same text twice: statistics,
+columns, conditions, groups and literals change from one question to the next; so do they in what is asked anew. The
+floor is a request that is let in and asks for nothing. The last line has the numbers; ``?`` is what is measured
 elsewhere (kills and the limit by tests/faults).
 """
 
@@ -47,6 +49,28 @@ ROWS, ANALYSTS, WORKERS, LOADED = 100_000, 200, 2, 32
 PLACE = "/api/data-sets/visits"
 LIMIT, SHARE = sf.ZCDP(10_000), sf.ZCDP(20)
 SAID = {"rho": "0.0000001", "max_rows": 20}
+STATISTICS = (
+    "COUNT(*)",
+    "COUNT(DISTINCT user_id)",
+    "AVG(minutes)",
+    "SUM(minutes)",
+    "MEDIAN(minutes)",
+    "STDDEV(minutes)",
+    "AVG(minutes / 60)",
+)
+CONDITIONS = (
+    "minutes < {0}.{1:06d}",
+    "site = {0} AND minutes > 0.{1:06d}",
+    "day >= DATE '2026-02-{2:02d}' AND minutes <> 0.{1:06d}",
+    "minutes BETWEEN 0.{1:06d} AND {0}",
+    "(site IN (1, 2, {0}) OR minutes > 3.{1:06d}) AND day <> DATE '2026-02-{2:02d}'",
+)
+GROUPS: tuple[dict[str, object], ...] = (
+    {},
+    {},
+    {"by": "day", "max_groups": 5},
+    {"by": "site", "keys": {"site": list(range(1, 51))}, "max_groups": 3},
+)
 FINE = [number / 1000 for number in range(1, 400)] + [1.0, 5.0, 60.0]
 """Time classes so fine that what is measured is work, not waiting."""
 
@@ -76,6 +100,11 @@ def request(token: str, path: str, said: object) -> bytes:
         f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
+
+
+def known_request(token: str) -> bytes:
+    """The octets of a request that asks for nothing but who one is: what is left of others is what they ask."""
+    return f"GET /api/me HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\n\r\n".encode()
 
 
 async def _one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, octets: bytes) -> bool:
@@ -211,11 +240,24 @@ def ready(port: int, token: str) -> None:
     raise RuntimeError("the server does not answer")
 
 
+def varied(number: int) -> dict[str, object]:
+    """A question that nobody has explained before: other statistics, columns, conditions, groups and literals."""
+    first, second = STATISTICS[number % 7], STATISTICS[(number // 7 + number) % 7]
+    group = dict(GROUPS[number // 3 % 4])
+    by = str(group.pop("by", ""))
+    shown = f"{by}, {first} AS a, {second} AS b" if by else f"{first} AS a, {second} AS b"
+    condition = CONDITIONS[number % 5].format(2 + number % 49, number % 1_000_000, 1 + number % 28)
+    text = f"SELECT {shown} FROM visits WHERE {condition}" + (f" GROUP BY {by}" if by else "")
+    bounds = {"max_rows_per_group": 4} if by else {"max_rows": 20}
+    return {"sql": text, "rho": SAID["rho"], **bounds, **group}
+
+
 def fresh(number: int) -> dict[str, object]:
-    """A question that nobody has asked before: of people or of visits, in turn."""
-    counted = "COUNT(DISTINCT user_id)" if number % 2 else "COUNT(*)"
-    text = f"SELECT {counted} AS n FROM visits WHERE minutes < {1 + number % 200}.{number:06d}"
-    return {"sql": text, **SAID}
+    """A small question that nobody has asked before: of people, of visits or of minutes, in turn."""
+    counted = ("COUNT(*)", "COUNT(DISTINCT user_id)", "AVG(minutes)")[number % 3]
+    condition = CONDITIONS[number % 5].format(2 + number % 49, number % 1_000_000, 1 + number % 28)
+    bounds = {"max_rows": 20} if number % 2 else {"max_rows_per_group": 20}
+    return {"sql": f"SELECT {counted} AS n FROM visits WHERE {condition}", "rho": SAID["rho"], **bounds}
 
 
 def in_process(ledger: str, folder: Path, seconds: float, first: int) -> dict[str, float]:
@@ -236,7 +278,7 @@ def in_process(ledger: str, folder: Path, seconds: float, first: int) -> dict[st
         return Asked.read(said["sql"], {name: value for name, value in said.items() if name != "sql"})
 
     made = {
-        "explain": rate(lambda _: analysts.explain(person, "visits", asked(again))),
+        "explain": rate(lambda number: analysts.explain(person, "visits", asked(varied(first + number)))),
         "repeat": rate(lambda _: analysts.ask(person, "visits", asked(again))),
         "fresh": rate(lambda number: analysts.ask(person, "visits", asked(fresh(first + 2 + number)))),
     }
@@ -273,11 +315,13 @@ def measured(server: Served, ledger: str, folder: Path, seconds: float, many: in
 
     known = fresh(0)
     kinds: dict[str, Callable[[int], bytes]] = {
-        "explain": lambda number: request(token(number), "explain", known),
+        "floor": lambda number: known_request(token(number)),
+        "same": lambda number: request(token(number), "explain", known),
+        "explain": lambda number: request(token(number), "explain", varied(next(numbers))),
         "repeat": lambda number: request(token(number), "ask", known),
         "fresh": lambda number: request(token(number), "ask", fresh(next(numbers))),
     }
-    for kind in ("explain", "repeat"):  # whoever asks for the first time is planned, and counts the answer
+    for kind in ("same", "repeat"):  # whoever asks for the first time is planned, and counts the answer
         load(server.port, kinds[kind], 3 * seconds / 4)
     rates, slow = dict[str, float](), 0.0
     for kind, made in kinds.items():
@@ -290,8 +334,10 @@ def measured(server: Served, ledger: str, folder: Path, seconds: float, many: in
     after = memory(server.process.pid)
     print(f"memory   {before:.0f} MiB, after about {many:,} more requests ({rate:.0f}/s) {after:.0f} MiB")
     alone = in_process(ledger, folder, seconds / 2, 500_000)
+    floor = 1 / one_by_one(server, lambda _: known_request(server.tokens[0]), int(50 * seconds))
+    print(f"floor    {1000 * floor:.2f} ms over one connection, for whoever is let in and asks for nothing")
     mine = {
-        "explain": lambda _: request(server.tokens[0], "explain", fresh(500_000)),
+        "explain": lambda number: request(server.tokens[0], "explain", varied(700_000 + number)),
         "repeat": lambda _: request(server.tokens[0], "ask", fresh(500_000)),
         "fresh": lambda number: request(server.tokens[0], "ask", fresh(900_000 + number)),
     }

@@ -26,6 +26,7 @@ from sfumato.query.nodes.relations import (
     Folded,
     Hop,
     Join,
+    Keep,
     Match,
     Meet,
     Owner,
@@ -48,6 +49,7 @@ from sfumato.query.plan.engine_plan import (
     Units,
 )
 from sfumato.query.plan.grids import Grid
+from sfumato.query.plan.kept_counts import without_picking
 
 pa = pytest.importorskip("pyarrow")
 
@@ -125,6 +127,34 @@ def test_without_a_unit_cells_move_no_more_than_its_bounds(
         for key in moved:
             for place, tally in enumerate(tallies):
                 assert abs(whole[key][place] - less.get(key, nothing)[place]) <= influence(tally, bound)
+
+
+COUNTED = [(Rows(),), (Units(),), (Units(), Rows())]
+
+
+@pytest.mark.parametrize("tallies", COUNTED, ids=str)
+@given(rows=DATA, most=st.integers(1, 4), bound=st.sampled_from([Bound(), Bound(rows=2), Bound(rows=9)]))
+@settings(max_examples=6, deadline=None)
+def test_counts_of_kept_rows_are_the_same_without_picking_them(
+    opening: Opening, tallies: tuple[ExactAggregate, ...], rows: list[tuple[Any, ...]], most: int, bound: Bound
+) -> None:
+    cells = Cells(Keep(Where(T, SMALL), most), (), tallies, bound)
+    instead = without_picking(cells)
+    assert instead.source == Where(T, SMALL)
+    assert asked(opening, rows, instead) == asked(opening, rows, cells)
+
+
+@pytest.mark.parametrize(
+    "tally", [tally for tally in (*TALLIES, *DIFFERENT) if tally not in (Rows(), Units())], ids=str
+)
+def test_rows_are_picked_where_it_matters_which(tally: ExactAggregate) -> None:
+    for cells in (
+        Cells(Keep(T, 2), (), (Rows(), tally)),
+        Cells(Keep(T, 2), (SITE,), (Rows(),)),
+        Cells(Keep(T, 2), (), (Rows(),), inner=(SITE,)),
+        Cells(Keep(T, 2), (), (Rows(),), Bound(rows=2, cut=True)),
+    ):
+        assert without_picking(cells) is cells
 
 
 @given(rows=DATA, seed=st.integers(0, 2**32))

@@ -54,6 +54,22 @@ def test_what_is_put_is_found(records: Records) -> None:
         records.need("thing", "a")
 
 
+def test_a_record_is_found_with_the_one_that_it_names(records: Records) -> None:
+    """Also after either was changed, by whomever: nothing of both is remembered."""
+    assert records.with_named("token", "t", "person", "of") is None
+    token = records.put("token", "t", {"of": "ada", "called": "a \u00e4 b"}, expecting=NEW)
+    assert records.with_named("token", "t", "person", "of") == (token, None)
+    other = records.put("thing", "ada", {"grants": []}, expecting=NEW)
+    assert records.with_named("token", "t", "person", "of") == (token, None)
+    person = records.put("person", "ada", {"grants": [1]}, expecting=NEW)
+    assert records.with_named("token", "t", "person", "of") == (token, person)
+    assert records.with_named("token", "t", "thing", "of") == (token, other)
+    changed = records.put("person", "ada", {"grants": []}, expecting=person.version)
+    assert records.with_named("token", "t", "person", "of") == (token, changed)
+    records.remove("token", "t", expecting=token.version)
+    assert records.with_named("token", "t", "person", "of") is None
+
+
 def test_the_order_of_entries_is_kept(records: Records) -> None:
     records.put("thing", "a", {"z": {"b": 1, "a": 2}, "y": 3}, expecting=NEW)
     said = records.need("thing", "a").said

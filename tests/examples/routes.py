@@ -67,6 +67,7 @@ ROUTES: dict[tuple[str, str], tuple[Action | None, object]] = {
     ("DELETE", f"{D}/schedules/{{name}}"): (Action.SCHEDULE, None),
     ("GET", f"{D}/webhooks"): (Action.KEEP_WEBHOOKS, None),
     ("PUT", f"{D}/webhooks/{{name}}"): (Action.KEEP_WEBHOOKS, HOOK),
+    ("POST", f"{D}/webhooks/{{name}}/test"): (Action.KEEP_WEBHOOKS, None),
     ("DELETE", f"{D}/webhooks/{{name}}"): (Action.KEEP_WEBHOOKS, None),
     ("PUT", "/api/uploads/{data_set}/{file}"): (Action.REGISTER, None),
     ("GET", "/api/meaning?epsilon=1"): (Action.WEIGH, None),

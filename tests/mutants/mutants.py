@@ -928,7 +928,7 @@ QUERIES = (
         name="charged before it is known to run",
         trap="C.4 service: data-independent errors",
         path="query/plan/compile.py",
-        old="    if rehearsed:\n        rehearse(ready, plan.opened.engine)\n",
+        old="    if rehearsed:\n        rehearse(ready, plan.opened)\n",
         new="",
         killers=("tests/unit/query/test_known_before.py::test_deep_questions_are_answered_or_refused[200]",),
     ),

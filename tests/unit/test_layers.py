@@ -108,6 +108,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "sklearn": frozenset({"learn", "train", "synth"}),  # the manners of estimators
     "torch": frozenset({"train", "synth"}),
     "fastapi": frozenset({"server"}),
+    "python_multipart": frozenset({"server"}),  # files in forms
     "jinja2": frozenset({"server"}),
     "markupsafe": frozenset({"server"}),  # what is escaped already
     "starlette": frozenset({"server"}),

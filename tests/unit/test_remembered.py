@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -90,6 +91,84 @@ def test_sessions_share_what_was_planned_and_not_where_they_stand(data: Dataset)
     assert ada.explain(text, epsilon="0.5", max_rows_per_group=4).known
     assert ben.explain(text, epsilon="0.5", max_rows_per_group=4).costs
     assert ben.sql(text, epsilon="0.5", max_rows_per_group=4).receipt == release.receipt
+
+
+CONDITIONS = ["who <> 'a'", "who IN ('b', 'c')", "NOT (who = 'd')"]
+
+
+def test_errors_are_worked_out_once_whichever_rows_are_asked_about(data: Dataset) -> None:
+    session = data.session(limit=sf.Approx(10, "1e-6"), ledger="memory:")
+    worked, asked = session.dataset.tables.worked, "SELECT AVG(minutes) AS m, COUNT(*) AS n FROM visits WHERE "
+    said = [session.explain(asked + one, epsilon="0.1", max_rows_per_group=4) for one in CONDITIONS]
+    assert (len(worked.expected), len(worked.finished), len(worked.planned)) == (1, 1, 3)
+    assert len({(one.errors, one.others) for one in said}) == 1
+    assert len({one.how.asked for one in said}) == 3
+    alone = Dataset(VISITS, name="visits", unit="who", between={"minutes": (0, 60)}, version="1")
+    anew = alone.session(limit=sf.Approx(10, "1e-6"), ledger="memory:")
+    assert anew.explain(asked + CONDITIONS[2], epsilon="0.1", max_rows_per_group=4) == said[2]
+
+
+OTHERWISE: list[tuple[str, dict[str, object]]] = [
+    ("AVG(minutes) AS m", {"epsilon": "0.2"}),
+    ("AVG(minutes) AS m", {"max_rows_per_group": 3}),
+    ("AVG(minutes) AS m", {"confidence": "0.5"}),
+    ("AVG(minutes) AS m", {"noise": "gaussian", "delta": "1e-7"}),
+    ("AVG(minutes / 2) AS m", {}),
+    ("SUM(minutes) AS m", {}),
+    ("MEDIAN(minutes) AS m", {}),
+    ("AVG(minutes) AS other", {}),
+    ("AVG(minutes) AS m, COUNT(*) AS n", {}),
+    ("AVG(minutes) AS m, COUNT(*) AS n", {"weights": {"m": 3}}),
+]
+
+
+@pytest.mark.parametrize(("shown", "said"), OTHERWISE, ids=str)
+def test_errors_of_another_question_are_its_own(data: Dataset, shown: str, said: dict[str, Any]) -> None:
+    """What is remembered of one question is not told of another: as if nothing had been asked before."""
+    paying: dict[str, Any] = {"epsilon": "0.1", "max_rows_per_group": 4} | said
+    session = data.session(limit=sf.Approx(10, "1e-6"), ledger="memory:")
+    first = session.explain("SELECT AVG(minutes) AS m FROM visits", epsilon="0.1", max_rows_per_group=4)
+    after = session.explain(f"SELECT {shown} FROM visits", **paying)
+    alone = Dataset(VISITS, name="visits", unit="who", between={"minutes": (0, 60)}, version="1")
+    anew = alone.session(limit=sf.Approx(10, "1e-6"), ledger="memory:")
+    assert after == anew.explain(f"SELECT {shown} FROM visits", **paying)
+    assert (after.errors, after.others) != (first.errors, first.others)
+
+
+def test_a_price_that_buys_noise_beyond_all_numbers_is_refused_whatever_ran_before(data: Dataset) -> None:
+    session = data.session(limit=sf.Pure(10), ledger="memory:")
+    asked = "SELECT COUNT(*) AS n FROM visits WHERE "
+    session.explain(asked + CONDITIONS[0], epsilon="0.1", max_rows_per_group=4)
+    for _ in range(2):
+        for one in CONDITIONS:
+            with pytest.raises(sf.errors.QueryRefused, match="noise beyond all numbers"):
+                session.sql(asked + one, epsilon="1e-320", max_rows_per_group=4)
+    assert session.spent == sf.Pure(0)
+    session.sql(asked + CONDITIONS[0], epsilon="0.1", max_rows_per_group=4)
+
+
+def test_other_prices_are_worked_out_when_they_are_looked_at_and_once(data: Dataset) -> None:
+    session = data.session(limit=sf.Pure(10), ledger="memory:")
+    worked, text = session.dataset.tables.worked, "SELECT COUNT(*) AS n FROM visits WHERE "
+    first, second = (session.explain(text + one, epsilon="0.1", max_rows_per_group=4) for one in CONDITIONS[:2])
+    assert len(worked.others) == 0
+    dearer = dict(first.others)[str(sf.Pure("0.2"))]
+    assert len(worked.others) == 1
+    assert first.others == second.others
+    assert hash(first.others) == hash(second.others) == hash(tuple(first.others))
+    assert (len(worked.others), len(first.others), repr(first.others)) == (1, 4, repr(tuple(first.others)))
+    asked = session.explain(text + CONDITIONS[0], epsilon="0.2", max_rows_per_group=4)
+    assert asked.errors[0][-1] == dearer
+
+
+def test_a_statement_that_cannot_run_is_refused_though_an_answer_of_its_form_was_made(data: Dataset) -> None:
+    """Conditions are tried for themselves: only what is made of released numbers is known to work by its form."""
+    session = data.session(limit=sf.Pure(10), ledger="memory:")
+    asked, deep = "SELECT COUNT(*) AS n FROM visits WHERE ", "minutes" + " + minutes" * 3000 + " > 7"
+    session.explain(asked + "minutes > 7", epsilon="0.1", max_rows_per_group=4)
+    with pytest.raises(sf.errors.QueryRefused):
+        session.sql(asked + deep, epsilon="0.1", max_rows_per_group=4)
+    assert session.spent == sf.Pure(0)
 
 
 def test_the_price_does_not_stick(data: Dataset) -> None:

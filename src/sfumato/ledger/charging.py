@@ -14,7 +14,7 @@ from sfumato.ledger.beside import Beside, losses_beside
 from sfumato.ledger.checklists import check_settled
 from sfumato.ledger.entry import Body, Entry
 from sfumato.ledger.permit import Purpose, check_run
-from sfumato.ledger.recall import answer_to, owing
+from sfumato.ledger.recall import known_answer, owing, paid_in
 from sfumato.ledger.replica import Replica
 from sfumato.ledger.rules import plain_cost
 from sfumato.ledger.state import charge_key
@@ -96,8 +96,8 @@ def tried(
     purpose: Purpose | None = None,
 ) -> Trial:
     """Says whether a charge would be admitted, and whether the question is answered already; charges nothing."""
-    answer = None if question is None else answer_to(store, question)
     with replica.looking() as transaction:
+        answer = None if question is None else known_answer(replica, store, question)
         answer = None if answer is None or not answer.of(transaction[account]) else answer
         left = transaction.left(account) if account in transaction.state.accounts else None
         if purpose is not None:
@@ -108,7 +108,8 @@ def tried(
             if answer is None:
                 transaction.charge(account, cost, {}, None if purpose is None else purpose.beside)
             else:
-                transaction.share(owing(transaction, store, account, answer), Cost.of(answer.release.loss), {})
+                unpaid = owing(transaction, paid_in(replica, store), account, answer)
+                transaction.share(unpaid, Cost.of(answer.release.loss), {})
         except SfumatoError as refusal:
             return Trial(known=answer is not None, costs=False, left=left, refusal=str(refusal))
         costs = any(draft.kind == "charged" for draft in transaction.drafts)

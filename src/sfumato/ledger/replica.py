@@ -14,6 +14,7 @@ from typing import final
 from sfumato.entropy import system
 from sfumato.errors import BadArgument, LedgerDamaged
 from sfumato.ledger.entry import Entry, moment_of
+from sfumato.ledger.known_answers import KnownAnswers
 from sfumato.ledger.state import STRUCTURE, State
 from sfumato.ledger.store import Pen, Row, Store
 from sfumato.ledger.transaction import Draft, Transaction
@@ -50,6 +51,7 @@ class Replica:
     def forked(self) -> None:
         """Forgets where the book stands: a thread that the fork did not copy may have been at work on it."""
         self.state, self._lock, self._loaded = State(), threading.RLock(), False
+        self.answers = KnownAnswers[object]()
         self._own, self._made = system().octets(8).hex(), count()
 
     def new_mark(self) -> str:
@@ -78,11 +80,12 @@ class Replica:
         for row in rows:
             if row.number > self.state.number:
                 self.state.apply(Entry.read(row.text, row.digest))
+                self.answers.forget([row])
         self._loaded = True
 
     def _load(self) -> None:
         """Reads where the book stands: what accounts there are, and the last balance."""
-        self.state = State()
+        self.state, self.answers = State(), KnownAnswers[object]()
         balance = self._store.last("balance")
         if balance is not None:
             last = Entry.read(balance.text, balance.digest)
@@ -103,7 +106,7 @@ class Replica:
         with self._lock:
             if not self._loaded:
                 self._load()
-            done: list[tuple[Transaction, list[Entry]]] = []
+            done: list[tuple[Transaction, list[Entry], list[Row]]] = []
 
             def decide(pen: Pen) -> Sequence[Row]:
                 done.clear()
@@ -116,13 +119,14 @@ class Replica:
                 ) // BALANCE_EVERY > transaction.state.number // BALANCE_EVERY:
                     transaction.add(Draft("balance", "", transaction.balance()))
                 entries, rows = transaction.written(by)
-                done.append((transaction, entries))
+                done.append((transaction, entries, rows))
                 return rows
 
             self._store.append(self.state.number, decide)
-            [(transaction, entries)] = done
+            [(transaction, entries, rows)] = done
             self._loaded = False
             transaction.appended(entries)
+            self.answers.forget(rows)
             self._loaded = True
             return entries
 

@@ -85,7 +85,7 @@ class DiscreteGaussian(Noise):
         with precision(bits):
             if value < 1:
                 return 1 - self.upper_tail(1 - value, bits=bits)
-            return tail_sum(self.square, start=value) / normaliser(self.square)
+            return tail_sum(self.square, start=value) / _normaliser(*self.square.as_integer_ratio(), bits)
 
     def variance(self, *, bits: int = BITS) -> arb:
         """Encloses the variance, which is at most scale²."""
@@ -116,6 +116,13 @@ class DiscreteGaussian(Noise):
         if isinstance(self.scale, Root):
             return _from_square(self.scale.square.numerator, self.scale.square.denominator)
         return _from_scale(self.scale.numerator, self.scale.denominator)
+
+
+@lru_cache(maxsize=256)
+def _normaliser(numerator: int, denominator: int, bits: int) -> arb:
+    """The normaliser of a square, in so many bits: a search for an error bar asks for it again and again."""
+    with precision(bits):
+        return normaliser(Fraction(numerator, denominator))
 
 
 @lru_cache(maxsize=64)

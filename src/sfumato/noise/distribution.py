@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
+from statistics import NormalDist
 
 import numpy as np
 from flint import arb
@@ -98,7 +99,8 @@ class Noise(ABC):
         if distance <= 0:
             return arb(1)
         with precision(bits):
-            return self.upper_tail(distance, bits=bits) + self.cdf(-distance, bits=bits)
+            above = self.upper_tail(distance, bits=bits)
+            return 2 * above if self.symmetric else above + self.cdf(-distance, bits=bits)
 
     def quantile(self, p: Number) -> int:
         """The least z with P(Z <= z) >= p."""
@@ -111,10 +113,13 @@ class Noise(ABC):
         if high is not None and wanted == 1:
             return high
         # Whichever tail is small is compared: next to 1, probabilities that differ may agree to any number of bits.
+        rare = min(wanted, 1 - wanted)
+        near = self._near(2 * rare) if self.symmetric and low is high is None and 2 * rare < 1 else 0
         if 2 * wanted <= 1:
-            value = least(lambda place: at_least(lambda bits: self.cdf(place, bits=bits), wanted))
+            value = least(lambda place: at_least(lambda bits: self.cdf(place, bits=bits), wanted), near=-near)
         else:
-            value = least(lambda place: at_most(lambda bits: self.upper_tail(place + 1, bits=bits), 1 - wanted))
+            beyond = 1 - wanted
+            value = least(lambda place: at_most(lambda bits: self.upper_tail(place + 1, bits=bits), beyond), near=near)
         return value if low is None else max(value, low)
 
     def half_width(self, confidence: Number) -> int:
@@ -133,7 +138,7 @@ class Noise(ABC):
     def _near(self, missed: Fraction) -> int:
         """About the error bar, by secants of the tail's logarithm; it decides only where the search for it begins."""
         with precision(BITS):
-            wanted, width = ball(missed).log(), max(1, _whole(self.variance().sqrt()))
+            wanted, width = ball(missed).log(), max(1, _whole(self.variance().sqrt() * _deviations(missed)))
             places, depths = [0, width], [arb(0), self.tail(width + 1).log()]
             for _ in range(SECANTS):
                 if depths[0].overlaps(depths[1]) or abs(places[1] - places[0]) <= 1:
@@ -209,6 +214,11 @@ def at_least(value: Callable[[int], arb], bound: Fraction) -> bool:
 def at_most(value: Callable[[int], arb], bound: Fraction) -> bool:
     """Decides value <= bound with certainty, sharpening the ball as long as needed."""
     return at_least(lambda bits: -value(bits), -bound)
+
+
+def _deviations(missed: Fraction) -> int:
+    """How many standard deviations, about, Gaussian noise is within but for a chance of so much; at least 1."""
+    return max(1, round(-NormalDist().inv_cdf(max(float(missed) / 2, 1e-300))))
 
 
 def _whole(value: arb) -> int:

@@ -39,6 +39,9 @@ SEGMENTS = 16
 FEW_GROUPS = 4
 """Up to this many groups, the ends of ratios are looked at again."""
 
+AT_ONCE = 1 << 16
+"""Cells of the table of segments and groups that are worked out at once."""
+
 NEAR = np.array([0, 1 / 128, 1 / 64, 1 / 32, 3 / 64, 1 / 16, 3 / 32, 1 / 8, 1 / 4])
 """Edges of the segments near an end, as shares of what is held: the rest of it stays held."""
 
@@ -219,55 +222,68 @@ class _Search:
 
     def slopes(self, edges: Array) -> _Held:
         """Holds the ratios r between edges for which |over − r · under| is within reach."""
+        return reduce(_Held.or_, (_widest(one) for one, _ in self._sloping(edges[:-1], edges[1:])))
+
+    def _sloping(self, lower: Array, upper: Array) -> Iterator[tuple[Ends, Array]]:
         alone = [not above for above in self.above] if not (self.above * self.below).any() else None
-        held = [_Held(*line) for line in self._lines(self.over, self.under, self.above, self.below, edges, alone)]
-        return reduce(_Held.or_, held)
+        return self._lines((self.over, self.under), (self.above, self.below), (lower, upper), alone)
 
     def sharper(self, held: _Held) -> _Held:
         """Looks again near the ends of what is held, in finer segments; not of many groups, for each has its own."""
-        if len(held.low) > FEW_GROUPS:
-            return held
         low, high = held.low.copy(), held.high.copy()
-        for group in np.flatnonzero(np.isfinite(low) & np.isfinite(high) & (low < high)):
-            width = high[group] - low[group]
-            below = self.slopes(low[group] + width * NEAR)
-            above = self.slopes((high[group] - width * NEAR)[::-1])
-            low[group] = min(below.low[group], low[group] + width * NEAR[-1])
-            high[group] = max(above.high[group], high[group] - width * NEAR[-1])
+        groups = np.flatnonzero(np.isfinite(low) & np.isfinite(high) & (low < high))
+        if len(low) > FEW_GROUPS or not len(groups):
+            return held
+        near = (high - low)[groups, None] * NEAR
+        edges = np.stack([low[groups, None] + near, (high[groups, None] - near)[:, ::-1]], axis=1)
+        [((least, most), _)] = self._sloping(edges[..., :-1].reshape(-1), edges[..., 1:].reshape(-1))
+        for place, group in enumerate(groups):
+            below, above = (ends[:, group].reshape(len(groups), 2, -1)[place] for ends in (least, most))
+            low[group] = min(below[0].min(), edges[place, 0, -1])
+            high[group] = max(above[1].max(), edges[place, 1, 0])
         return _Held(low, high)
 
     def inverses(self, edges: Array) -> _Held:
         """Holds the ratios 1 / y, for y between edges, for which |under − y · over| is within reach."""
-        lines = self._lines(self.under, self.over, self.below, self.above, edges, None)
-        return reduce(_Held.or_, map(_inverse, lines, edges[1:]))
+        lines = self._lines((self.under, self.over), (self.below, self.above), (edges[:-1], edges[1:]), None)
+        return reduce(_Held.or_, (_widest(_inverse(one, last)) for one, last in lines))
 
     def _lines(
-        self, first: Array, second: Array, one: Array, other: Array, edges: Array, alone: Sequence[bool] | None
-    ) -> Iterator[Ends]:
-        """For each segment, and each group, the least and greatest r with |first − r · second| within reach."""
-        lower, upper = edges[:-1, None], edges[1:, None]
+        self, sums: Ends, weighed: Ends, edges: Ends, alone: Sequence[bool] | None
+    ) -> Iterator[tuple[Ends, Array]]:
+        """For each segment (a row), and each group, the least and greatest r with |first − r · second| within reach.
+
+        Of many groups only some segments are worked out at once: tables of all of them would fill the memory.
+        """
+        (first, second), (one, other), (lower, upper) = sums, weighed, (side[:, None] for side in edges)
         weights = np.maximum(np.abs(one - lower * other), np.abs(one - upper * other))
         kinds, which = self.numbers.reaches(weights, self.missed, varied=alone), self.numbers.kinds[1]
-        flat = second == 0
-        for least, most, kind in zip(edges[:-1], edges[1:], kinds, strict=True):
-            reach = kind[which]
+        flat, many = second == 0, max(1, AT_ONCE // max(1, len(first)))
+        for start in range(0, len(kinds), many):
+            here = slice(start, start + many)
+            reach = kinds[here][:, which]
             with np.errstate(divide="ignore", invalid="ignore"):
                 ends = (first - reach) / second, (first + reach) / second
             everywhere = np.where(np.abs(first) <= reach, np.inf, -np.inf)
-            low = np.maximum(np.where(flat, -everywhere, np.minimum(*ends)), least)
-            high = np.minimum(np.where(flat, everywhere, np.maximum(*ends)), most)
+            low = np.maximum(np.where(flat, -everywhere, np.minimum(*ends)), lower[here])
+            high = np.minimum(np.where(flat, everywhere, np.maximum(*ends)), upper[here])
             held = low <= high
-            yield np.where(held, low, np.inf), np.where(held, high, -np.inf)
+            yield (np.where(held, low, np.inf), np.where(held, high, -np.inf)), upper[here]
 
 
-def _inverse(ends: Ends, last: float) -> _Held:
-    """What is held of 1 / y, for y that lie on one side of 0, up to a last one."""
+def _widest(ends: Ends) -> _Held:
+    """The least and the greatest of all segments."""
+    return _Held(ends[0].min(axis=0), ends[1].max(axis=0))
+
+
+def _inverse(ends: Ends, last: Array) -> Ends:
+    """What is held of 1 / y, for y that lie on one side of 0 in each segment, up to a last one."""
     low, high = ends
     with np.errstate(divide="ignore"):
         near, far = np.sort([1 / np.abs(low), 1 / np.abs(high)], axis=0)
-    least, most = (near, far) if last > 0 else (-far, -near)
-    held = low <= high
-    return _Held(np.where(held, least, np.inf), np.where(held, most, -np.inf))
+    held, above = low <= high, last > 0
+    least, most = np.where(above, near, -far), np.where(above, far, -near)
+    return np.where(held, least, np.inf), np.where(held, most, -np.inf)
 
 
 def _size(number: Blurred) -> float:

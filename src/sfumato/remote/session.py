@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property, reduce
 from types import TracebackType
-from typing import Any, NoReturn, Self, TypeAlias, final
+from typing import Any, NoReturn, Self, TypeAlias, Unpack, final
 from urllib.parse import quote
 
 from sfumato.accounting.losses.measures import Loss
@@ -15,10 +15,9 @@ from sfumato.errors import BadArgument, NotAllowed, QueryRefused, UnknownFormat
 from sfumato.exact import Number
 from sfumato.query.answer.explanation import Explanation
 from sfumato.query.answer.normal_text import normal_text
-from sfumato.query.build.settings import CONFIDENCE, Accuracy, NoiseChoice, Settings
+from sfumato.query.build.settings import Said, Settings
 from sfumato.query.frame.table import Frame
 from sfumato.query.nodes.catalog import Catalog
-from sfumato.query.nodes.keysets import KeySet
 from sfumato.query.nodes.questions import Question
 from sfumato.release.codec import release_from_plain
 from sfumato.release.record import Release
@@ -50,73 +49,19 @@ class RemoteSession:
         self,
         text: str,
         parameters: Parameters = (),
-        *,
-        loss: Loss | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        accuracy: Accuracy | None = None,
-        max_groups: int | None = None,
-        max_rows_per_group: int | None = None,
-        max_rows: int | None = None,
-        max_matches: int | None = None,
-        keys: KeySet | None = None,
-        weights: Mapping[str, Number] | None = None,
-        noise: NoiseChoice | None = None,
-        confidence: Number = CONFIDENCE,
-        key: str | None = None,
+        **said: Unpack[Said],
     ) -> Release:
         """Answers a question in SQL, as `Session.sql` does; see there for what can be said besides it."""
-        settings = Settings.read(
-            loss=loss,
-            epsilon=epsilon,
-            delta=delta,
-            accuracy=accuracy,
-            max_groups=max_groups,
-            max_rows_per_group=max_rows_per_group,
-            max_rows=max_rows,
-            max_matches=max_matches,
-            keys=keys,
-            weights=weights,
-            noise=noise,
-            confidence=confidence,
-            key=key,
-        )
-        return self._released(text, parameters, settings)
+        return self._released(text, parameters, Settings.read(**said))
 
     def explain(
         self,
         question: str,
         parameters: Parameters = (),
-        *,
-        loss: Loss | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        accuracy: Accuracy | None = None,
-        max_groups: int | None = None,
-        max_rows_per_group: int | None = None,
-        max_rows: int | None = None,
-        max_matches: int | None = None,
-        keys: KeySet | None = None,
-        weights: Mapping[str, Number] | None = None,
-        noise: NoiseChoice | None = None,
-        confidence: Number = CONFIDENCE,
+        **said: Unpack[Said],
     ) -> Explanation:
         """Says what a question would cost, how far off its answer would be, and whether it fits; spends nothing."""
-        settings = Settings.read(
-            loss=loss,
-            epsilon=epsilon,
-            delta=delta,
-            accuracy=accuracy,
-            max_groups=max_groups,
-            max_rows_per_group=max_rows_per_group,
-            max_rows=max_rows,
-            max_matches=max_matches,
-            keys=keys,
-            weights=weights,
-            noise=noise,
-            confidence=confidence,
-        )
-        return self._explained(question, parameters, settings)
+        return self._explained(question, parameters, Settings.read(**said))
 
     def table(self, name: str | None = None) -> Frame:
         """A table as a data frame, to ask in Python; what has no form in SQL is refused when it is released."""
@@ -202,7 +147,9 @@ class RemoteSession:
 
     def _explained(self, text: str, parameters: Parameters, settings: Settings) -> Explanation:
         said = sent(text, parameters, settings)
-        return explanation_from_plain(self._connection.post(f"{self._place}/explain", said, again=True).json["exact"])
+        return explanation_from_plain(
+            self._connection.post(f"{self._place}/explain?other_prices=true", said, again=True).json["exact"]
+        )
 
     def _release(self, number: int) -> Release:
         return _read(self._connection.get(f"{self._place}/answers/{int(number)}", accept=RELEASE).json)

@@ -118,11 +118,17 @@ def number_of(cursor: str | None) -> int:
     raise Refused(400, "This is no cursor that was given here: take the one of the page before, or leave it out.")
 
 
-def tagged(request: Request, body: bytes, media: str, *, headers: Mapping[str, str] | None = None) -> Response:
-    """Answers with an ETag; with nothing but that, where whoever asks has it already."""
+PRIVATE = "private, no-cache"
+"""How long an answer for one person is kept: by their browser alone, which asks each time whether it has changed."""
+
+
+def tagged(
+    request: Request, body: bytes, media: str, *, headers: Mapping[str, str] | None = None, kept: str = PRIVATE
+) -> Response:
+    """Answers with an ETag; with nothing but that, where whoever asks has it already. ``kept`` says by whom."""
     tag = etag(body)
-    kept = {name: value for name, value in (headers or {}).items() if name not in ("content-length", "content-type")}
-    made = {**kept, "etag": tag, "cache-control": "private, no-cache"}
+    others = {name: value for name, value in (headers or {}).items() if name not in ("content-length", "content-type")}
+    made = {**others, "etag": tag, "cache-control": kept}
     seen = [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]
     if tag in seen or "*" in seen:
         return Response(None, 304, made)

@@ -18,7 +18,7 @@ from sfumato.release.record import made_by
 from sfumato.server import pages, ports
 from sfumato.server.guard import Guard
 from sfumato.server.openapi import documented
-from sfumato.server.problems import MEDIA, TITLES, Problem, problem_of
+from sfumato.server.problems import FOR_PROGRAMS, MEDIA, TITLES, Problem, problem_of
 from sfumato.server.routes import (
     answers,
     book,
@@ -55,9 +55,6 @@ TOPICS = (
     visits,
 )
 """All topics that have routes; what is asked most often comes first."""
-
-FOR_PROGRAMS = ("/api/", "/metrics", "/healthz", "/readyz")
-"""Where problems are JSON, also where there are pages."""
 
 SILENT = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False}
 """The framework would tell OpenTelemetry of errors with their words, which may quote data: it tells nobody anything."""

@@ -12,11 +12,13 @@ from typing import final
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.entropy import system
 from sfumato.server.headers import RawHeaders, completed
-from sfumato.server.problems import MEDIA, Problem, Refused, problem_of
+from sfumato.server.problems import FOR_PROGRAMS, MEDIA, Problem, Refused, problem_of
 from sfumato.server.running import Running
 from sfumato.server.settings import LOOPBACK
 
@@ -27,10 +29,14 @@ ONCE = frozenset({b"host", b"authorization", b"content-length", b"content-type",
 PROBES = frozenset({"/healthz", "/readyz"})
 """What is asked every few seconds, by machines, and is not worth a line in the log."""
 
+FOR_PEOPLE = frozenset({413, 415})
+"""What is refused here and has a page: whoever sends too much by a form is told so; all else is no browser's doing."""
+
 SLOWEST = 30.0
 """Seconds that may pass until the next part of a request comes."""
 
-UPLOADS = "/api/uploads/"
+UPLOADS = ("/api/uploads/", "/upload")
+"""Where data is sent to, which is larger than anything else."""
 
 
 @final
@@ -63,7 +69,7 @@ class Guard:
             limit = self._check(scope)
             await self._app(scope, _limited(receive, limit), answering)
         except Exception as error:
-            await self._mend(error, exchange, answering)
+            await self._mend(error, exchange, scope, receive, answering)
         finally:
             self._note(scope, exchange)
 
@@ -78,7 +84,7 @@ class Guard:
 
         return answer
 
-    async def _mend(self, error: Exception, exchange: _Exchange, answer: Send) -> None:
+    async def _mend(self, error: Exception, exchange: _Exchange, scope: Scope, receive: Receive, answer: Send) -> None:
         """Answers an error that nothing inside has answered; where half of an answer has left, there is no more."""
         problem = problem_of(error)
         if problem.status >= 500 and not isinstance(error, Refused):
@@ -86,6 +92,10 @@ class Guard:
         if exchange.status:
             return
         try:
+            page = _page_of(problem, scope)
+            if page is not None:
+                await page(scope, receive, answer)
+                return
             await send_problem(problem, exchange.request_id, answer)
         except Exception as gone:  # whoever asked has left
             self._running.log.fault(exchange.request_id, gone)
@@ -137,6 +147,15 @@ class Guard:
         name = urlsplit(f"//{host.decode('latin-1')}").hostname if host else None
         if name not in self._hosts:
             raise Refused(421, "This server goes by another name.")
+
+
+def _page_of(problem: Problem, scope: Scope) -> Response | None:
+    """The page of what was refused at the door, for people; it says so where it is they who can do something."""
+    page = getattr(scope["app"].state, "problem_page", None)
+    if page is None or problem.status not in FOR_PEOPLE or scope["path"].startswith(FOR_PROGRAMS):
+        return None
+    made: Response = page(Request(scope), problem)
+    return made
 
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -33,6 +33,8 @@ from sfumato.errors import (
 from sfumato.remote.wire import error_to_plain
 
 MEDIA = "application/problem+json"
+FOR_PROGRAMS = ("/api/", "/metrics", "/healthz", "/readyz")
+"""Where problems are JSON, also where there are pages."""
 
 STATUSES: tuple[tuple[tuple[type[SfumatoError], ...], int, str], ...] = (
     ((SignInRefused,), 401, "nobody was let in"),

@@ -119,6 +119,7 @@ class ServerSettings:
             "threads": settings.threads,
             "question_threads": settings.threads,
             "patience": settings.longest_request,
+            "uploads": settings.upload_folder,
             "pg_port": settings.pg_port,
             "pg_host": settings.pg_host,
             "pg_certificate": settings.pg_certificate_file,

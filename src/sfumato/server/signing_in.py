@@ -17,8 +17,10 @@ from starlette.responses import Response
 
 from sfumato.errors import SignInRefused
 from sfumato.server.guard import address_of
+from sfumato.server.multipart import FileForm, is_file_form
 from sfumato.server.problems import Refused
 from sfumato.server.running import Running, running_of
+from sfumato.service.accounts import Accounts
 from sfumato.service.people import VISIT, Person
 
 FORM_TOKEN = "csrf"
@@ -28,6 +30,7 @@ FREE, MORE_FREE = 3, 20
 """How often a name may fail at one address before it has to wait; and how often an address, or a name, in all."""
 
 MOST_FIELDS = 100
+FOREIGN = "This form is not from one of our pages, or from an earlier visit. Open the page again."
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -83,6 +86,20 @@ async def needed_visit(request: Request) -> Visit:
     return visit
 
 
+async def checked_file_form(request: Request, visit: Visit) -> tuple[FileForm, dict[str, str]]:
+    """A form with a file that was sent from one of our pages, and the fields before the file.
+
+    They must hold the visit's token: nothing of the file is kept before it was looked at.
+    """
+    check_own_page(request)
+    if not is_file_form(request):
+        raise Refused(403, FOREIGN)
+    form = FileForm(request)
+    fields = await form.fields()
+    check_token(request, visit, fields.pop(FORM_TOKEN, ""))
+    return form, fields
+
+
 async def checked_form(request: Request, visit: Visit | None) -> dict[str, str]:
     """The fields of a form that was sent from one of our pages; with a visit, it must carry the visit's token."""
     check_own_page(request)
@@ -109,7 +126,7 @@ def check_token(request: Request, visit: Visit, token: str = "") -> None:
     """Refuses what does not carry the token of the visit, in its form or as a header."""
     said = token or request.headers.get("x-csrf-token", "")
     if not hmac.compare_digest(said.encode("utf-8", "replace"), visit.form_token.encode()):
-        raise Refused(403, "This form is not from one of our pages, or from an earlier visit. Open the page again.")
+        raise Refused(403, FOREIGN)
 
 
 def check_own_page(request: Request) -> None:
@@ -174,6 +191,24 @@ async def choose_password(request: Request, link: str, password: str) -> Visit:
     return await begun(request, person)
 
 
+async def changed_password(request: Request, visit: Visit, old: str, new: str) -> Visit:
+    """Gives somebody who knows their password another one; all their visits end, and a new one begins here.
+
+    Whoever fails often waits longer and longer: a visit that was left open is no way to guess a password.
+    """
+    running, person = running_of(request), visit.person
+    names = {f"person {person.name} changes": FREE}
+    running.failures.check(names)
+    running.sign_ins.take(address_of(request.scope, running))
+    try:
+        known = await running.passwords.run(lambda: Accounts(running.house).change_password(person, old, new))
+    except SignInRefused:
+        running.failures.failed(names)
+        raise
+    running.failures.succeeded(*names)
+    return await begun(request, known)
+
+
 async def known_to_proxy(request: Request) -> Visit:
     """Lets in whom a proxy of ours names, who has signed in there (OpenID Connect)."""
     running = running_of(request)
@@ -192,7 +227,8 @@ async def begun(request: Request, person: Person) -> Visit:
     running = running_of(request)
     request.state.person = person.name
     lasts = running.settings.visit_lasts
-    secret = await running.quick.run(lambda: running.house.people.issue(VISIT, person.name, lasts=lasts))
+    began = running.house.now().isoformat(timespec="seconds")
+    secret = await running.quick.run(lambda: running.house.people.issue(VISIT, person.name, lasts=lasts, called=began))
     return Visit(person, secret.text)
 
 

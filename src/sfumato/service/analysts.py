@@ -27,7 +27,7 @@ from sfumato.service.people import Person
 from sfumato.service.policies import needed_for
 from sfumato.service.publications import readable
 from sfumato.service.rights import Action
-from sfumato.service.shares import next_share, paying, person_of, shares_of
+from sfumato.service.shares import in_kind_of, next_share, paying, person_of, shares_of
 from sfumato.session.session import Session
 
 
@@ -131,7 +131,8 @@ class Analysts:
         self.house.data_sets.registered(data_set)
         ledger = self.house.ledger
         share, needed = next_share(ledger, data_set, person.name), needed_for(ledger, data_set)
-        return ask_for_share(ledger, data_set, share, loss, purpose=purpose, by=person.name, needed=needed)
+        wanted = in_kind_of(ledger, data_set, loss)
+        return ask_for_share(ledger, data_set, share, wanted, purpose=purpose, by=person.name, needed=needed)
 
     def requests(self, person: Person, data_set: str) -> list[Request]:
         """One's own requests, with what was decided on them and why."""

@@ -15,6 +15,8 @@ HOOK, MESSAGE = "webhook", "webhook message"
 
 GRANTED, DECLINED, LOW, PUBLISHED = "share granted", "share declined", "limit low", "release published"
 EVENTS = (GRANTED, DECLINED, LOW, PUBLISHED)
+TEST = "test"
+"""What a webhook is told when somebody wants to see whether it arrives."""
 
 
 def announce(house: House, data_set: str, event: str, facts: Mapping[str, object]) -> None:

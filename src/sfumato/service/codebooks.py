@@ -7,10 +7,22 @@ from dataclasses import dataclass
 from typing import final
 
 from sfumato.codebook.book import Codebook
+from sfumato.codebook.draft import draft
 from sfumato.codebook.strict_yaml import begins_codebook
 from sfumato.errors import BadArgument, BadCodebook, SfumatoError
+from sfumato.query.engines.registry import schema_of
+from sfumato.service.places import Source
 
 LONGEST = 1 << 20
+
+
+@final
+@dataclass(frozen=True)
+class Draft:
+    """A codebook to fill in, and the columns that it was made from, by table; of each its type in the data."""
+
+    text: str
+    schema: Mapping[str, Mapping[str, str]]
 
 
 @final
@@ -43,3 +55,9 @@ def checked_codebook(given: Codebook | str | Mapping[str, object], *, longest: i
         return CodebookCheck(read, doubts=read.flags)
     except SfumatoError as refusal:
         return CodebookCheck(None, wrong=str(refusal))
+
+
+def drafted(source: Source, *, unit: str | None = None, protects: str = "") -> Draft:
+    """Drafts a codebook from the names and types of columns alone; no value is looked at."""
+    schema = schema_of(dict(source) if isinstance(source, Mapping) else source)
+    return Draft(draft(schema, id=unit, protects=protects), schema)

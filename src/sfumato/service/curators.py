@@ -19,11 +19,12 @@ from sfumato.release.registry import RegistryEntry
 from sfumato.release.table import ReleaseTable
 from sfumato.service.announcements import PUBLISHED, announce
 from sfumato.service.answers import AnswerLine, Rendered, lines, rendered_answer
-from sfumato.service.codebooks import CodebookCheck, checked_codebook
+from sfumato.service.codebooks import CodebookCheck, Draft, checked_codebook, drafted
 from sfumato.service.data_sets import Registration
 from sfumato.service.house import House
 from sfumato.service.pages import Page, checked_after
 from sfumato.service.people import Person
+from sfumato.service.places import Source
 from sfumato.service.publications import (
     Publication,
     answer_of,
@@ -66,6 +67,13 @@ class Curators:
         """Checks a codebook without any data: says what is wrong with it, or what it promises and leaves in doubt."""
         person.need(Action.REGISTER, data_set)
         return checked_codebook(codebook, longest=self.house.settings.largest_upload)
+
+    def draft(
+        self, person: Person, data_set: str, source: Source, *, unit: str | None = None, protects: str = ""
+    ) -> Draft:
+        """Drafts a codebook for data from the names and types of its columns; ``unit`` says whose a row is."""
+        person.need(Action.REGISTER, data_set)
+        return drafted(self.house.data_sets.checked_source(source), unit=unit, protects=protects)
 
     def checklist(self, person: Person, data_set: str) -> Checklist | None:
         """The checklist of a data set as it stands; None where none is kept."""

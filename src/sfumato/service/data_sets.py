@@ -169,6 +169,10 @@ class DataSets:
             self._open[checked.name] = made.version, session
         return True
 
+    def checked_source(self, source: Source) -> Source:
+        """The source with whole paths; refuses a place that the service was not told to read from."""
+        return self._places.checked(source)
+
     def session(self, name: str) -> Session:
         """The session on all of a data set's limit: of this process, opened when it is first asked for."""
         return self._session(self._known(name))

@@ -27,7 +27,7 @@ def explained_to(house: House, person: Person, data_set: str, asked: Asked) -> E
     """Explains a question to somebody; spends nothing."""
     sees = person.may(Action.SEE_LIMITS, data_set).allowed
     try:
-        share: str | None = paying(house.ledger, data_set, person.name) if data_set in house.data_sets else None
+        share: str | None = paying(house.ledger, data_set, person.name)
     except NotAllowed:
         share = None
     if share is not None:

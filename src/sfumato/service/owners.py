@@ -22,7 +22,7 @@ from sfumato.service.meanings import Meaning, meaning_of
 from sfumato.service.people import NAME, Person
 from sfumato.service.policies import Policy, keep_policy, policy_of
 from sfumato.service.rights import Action
-from sfumato.service.shares import person_of
+from sfumato.service.shares import in_kind_of, person_of
 
 OPENED, CLOSED = "share opened", "share closed"
 """Topics of notes: who opened or closed a share without a request, and why."""
@@ -175,7 +175,7 @@ class Owners:
         ledger = self.house.ledger
         account: Account = ledger.open_account(
             f"{data_set}/{name}",
-            limit=loss,
+            limit=in_kind_of(ledger, data_set, loss),
             holds=period is None,
             period=period,
             until=until,

@@ -171,6 +171,19 @@ class People:
             raise SignInRefused
         return _person(kept)
 
+    def change_password(self, name: str, old: str, new: str) -> Person:
+        """Gives somebody who knows their password another one; all their visits end, and one-time links too."""
+        check_password(new)
+        kept = self._records.get(PERSON, name)
+        self.sign_in(name, old)
+        if kept is None:
+            raise SignInRefused
+        hashed = self._hasher.hash(new, salt=self._octets(16))
+        person = _person(self._change(kept, password=hashed))  # of somebody who was let out meanwhile: refused
+        for kind in (VISIT, LINK):
+            self._forget(kind, name)
+        return person
+
     def issue(
         self,
         kind: str,
@@ -185,12 +198,22 @@ class People:
 
     def known_by(self, kind: str, text: str) -> Person:
         """Lets somebody in by the text of a token or a visit."""
-        return self._let_in(self._known(kind, text))
+        if not _is_secret(text):
+            raise SignInRefused
+        return self.still_known_by(kind, place_of(text))
 
     def still_known_by(self, kind: str, place: str) -> Person:
         """Lets somebody in by the place of a token that they have proved before, if it is still good."""
-        kept = self._records.get(kind, place)
-        return self._let_in(None if kept is None or self._ended(kept) else kept)
+        found = self._records.with_named(kind, place, PERSON, "of")
+        if found is None:
+            raise SignInRefused
+        kept, known = found
+        if self._ended(kept) or known is None or not known.said["active"]:
+            raise SignInRefused
+        person, scope = _person(known), kept.said["scope"]
+        return (
+            person if scope is None else Person(person.name, person.grants, frozenset(Action[name] for name in scope))
+        )
 
     def salt(self, name: str) -> bytes:
         """The salt of the proofs of somebody, and of everybody who is not known: nobody learns which."""
@@ -219,6 +242,10 @@ class People:
         if kept is not None:
             self._remove(VISIT, kept)
 
+    def end_visits(self, name: str) -> None:
+        """Signs somebody out everywhere."""
+        self._forget(VISIT, name)
+
     def tidy(self) -> None:
         """Removes secrets that have ended."""
         for kind in (TOKEN, VISIT, LINK):
@@ -246,7 +273,7 @@ class People:
     ) -> Secret:
         tag = self._records.need(PERSON, name).said["tag"]
         text = f"{PREFIX}{tag}_{urlsafe_b64encode(self._octets(SECRET_BYTES)).decode().rstrip('=')}"
-        until, place = self._now() + (LASTS[kind] if lasts is None else lasts), _place(text)
+        until, place = self._now() + (LASTS[kind] if lasts is None else lasts), place_of(text)
         said = {
             "of": name,
             "until": until.isoformat(),
@@ -260,17 +287,8 @@ class People:
 
     def _known(self, kind: str, text: str) -> Kept | None:
         """The record of a secret that has not ended. It is found by its digest: comparing takes no time that tells."""
-        kept = self._records.get(kind, _place(text)) if isinstance(text, str) and SECRET.fullmatch(text) else None
+        kept = self._records.get(kind, place_of(text)) if _is_secret(text) else None
         return None if kept is None or self._ended(kept) else kept
-
-    def _let_in(self, kept: Kept | None) -> Person:
-        person = None if kept is None else self.named(kept.said["of"])
-        if kept is None or person is None:
-            raise SignInRefused
-        scope = kept.said["scope"]
-        return (
-            person if scope is None else Person(person.name, person.grants, frozenset(Action[name] for name in scope))
-        )
 
     @cached_property
     def _salt_key(self) -> bytes:
@@ -318,7 +336,12 @@ def check_password(password: str) -> None:
         raise BadArgument("the password", must, "another length")
 
 
-def _place(text: str) -> str:
+def _is_secret(text: object) -> bool:
+    """Tells whether a text could be one that was drawn here."""
+    return isinstance(text, str) and SECRET.fullmatch(text) is not None
+
+
+def place_of(text: str) -> str:
     """Where a secret is kept: under the tag of whose it is, so that all of theirs are found, and its digest."""
     tag = text.removeprefix(PREFIX).partition("_")[0]
     return f"{tag}-{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()}"

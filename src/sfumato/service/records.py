@@ -38,6 +38,12 @@ class Records(ABC):
     def get(self, kind: str, name: str) -> Kept | None:
         """A record; None where there is none."""
 
+    def with_named(self, kind: str, name: str, other: str, part: str) -> tuple[Kept, Kept | None] | None:
+        """A record, and the one of an ``other`` kind whose name it says in a ``part``, as they are at one moment or one
+        after the other; None where there is none."""
+        kept = self.get(kind, name)
+        return None if kept is None else (kept, self.get(other, kept.said[part]))
+
     @abstractmethod
     def all(self, kind: str, begins: str = "") -> list[Kept]:
         """All records of a kind whose names begin so, by name."""

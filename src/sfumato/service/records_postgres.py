@@ -43,6 +43,17 @@ class PostgresRecords(Records):
         rows = self._rows("SELECT name, version, said FROM {records} WHERE kind = %s AND name = %s", (kind, name))
         return rows[0] if rows else None
 
+    def with_named(self, kind: str, name: str, other: str, part: str) -> tuple[Kept, Kept | None] | None:
+        text = (
+            "SELECT a.name, a.version, a.said, b.name, b.version, b.said FROM {records} AS a LEFT JOIN {records} AS b"
+            " ON b.kind = %s AND b.name = a.said::json ->> %s WHERE a.kind = %s AND a.name = %s"
+        )
+        asked = (other, part, kind, name)
+        rows = self._perform(lambda connection: connection.execute(self._about(text), asked).fetchall())
+        for row in rows:
+            return _kept(row[:3]), None if row[3] is None else _kept(row[3:])
+        return None
+
     def all(self, kind: str, begins: str = "") -> list[Kept]:
         where = "kind = %s AND left(name, %s) = %s ORDER BY name"
         return self._rows(f"SELECT name, version, said FROM {{records}} WHERE {where}", (kind, len(begins), begins))
@@ -79,7 +90,7 @@ class PostgresRecords(Records):
 
     def _rows(self, text: str, parameters: tuple[Any, ...]) -> list[Kept]:
         rows = self._perform(lambda connection: connection.execute(self._about(text), parameters).fetchall())
-        return [Kept(name, version, json.loads(said)) for name, version, said in rows]
+        return [_kept(row) for row in rows]
 
     def _written(self, text: str, parameters: tuple[Any, ...], arrived: Callable[[], bool]) -> bool:
         """Writes; tells whether it is written: of a first try whose answer was lost, whether it ``arrived``."""
@@ -121,3 +132,8 @@ class PostgresRecords(Records):
             connection.close()
             raise
         return connection
+
+
+def _kept(row: tuple[Any, ...]) -> Kept:
+    name, version, said = row
+    return Kept(name, version, json.loads(said))

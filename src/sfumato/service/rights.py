@@ -48,10 +48,11 @@ class Action(Enum):
     WATCH = "see how the service runs"
     KEEP_WEBHOOKS = "have addresses told of decisions and releases"
     KEEP_TOKENS = "keep tokens of their own"
+    KEEP_ACCOUNT = "change their own password, and end their own visits"
     WEIGH = "have a loss put into odds"
 
 
-EVERYBODY = frozenset({Action.KEEP_TOKENS, Action.WEIGH})
+EVERYBODY = frozenset({Action.KEEP_TOKENS, Action.KEEP_ACCOUNT, Action.WEIGH})
 """What is about nobody's data: a role anywhere allows it."""
 
 ALL_SEE = EVERYBODY | {Action.DESCRIBE, Action.SEE_PUBLISHED}
@@ -79,6 +80,9 @@ EVERYWHERE = "*"
 
 GLOBAL = frozenset({Action.MANAGE_PEOPLE, Action.WATCH})
 """What is done to the service and to no data set: only a role that holds everywhere allows it."""
+
+UNNAMED = frozenset({Action.SEE_PUBLISHED})
+"""What whoever reaches the service may do without signing in, and only where its settings publish openly."""
 
 
 @final
@@ -129,6 +133,17 @@ def verdict(name: str, grants: Iterable[Grant], action: Action, data_set: str = 
     local = data_set and action not in GLOBAL | EVERYBODY
     of = f", of {data_set}: that takes {able} of it" if local else f": that takes {able}"
     return Verdict(False, f"{name} may not {action.value}{of}")
+
+
+def verdict_on_unnamed(action: Action, *, openly: bool) -> Verdict:
+    """Decides whether somebody who has not signed in may do something; ``openly`` is what the settings say.
+
+    >>> verdict_on_unnamed(Action.SEE_PUBLISHED, openly=False).allowed
+    False
+    """
+    if openly and action in UNNAMED:
+        return Verdict(True, "this service publishes openly")
+    return Verdict(False, f"whoever has not signed in may not {action.value}")
 
 
 def _called(data_set: str) -> str:

@@ -57,6 +57,7 @@ class Settings(BaseSettings):
     data_servers: tuple[SecretStr, ...] = ()
     signing_key_file: Path | None = None
     backup_folder: Path | None = None
+    upload_folder: Path | None = None
 
     # How it is reached
     host: str = "127.0.0.1"
@@ -97,6 +98,9 @@ class Settings(BaseSettings):
     webhook_tries: int = Field(default=8, ge=1, le=30)
     webhook_timeout: float = Field(default=10.0, gt=0, le=120)
     low_limit: float = Field(default=0.1, gt=0, lt=1)
+
+    # Readers
+    publish_openly: bool = False
 
     @classmethod
     def settings_customise_sources(
@@ -187,6 +191,9 @@ class Settings(BaseSettings):
                 yield SettingFault("data_folders", "the whole file system could be registered")
             elif self._keeps_in(folder):
                 yield SettingFault("data_folders", f"the ledger or records are in {folder.name}: they are no data")
+        uploads = None if self.upload_folder is None else self.upload_folder.resolve()
+        if uploads is not None and not any(uploads.is_relative_to(one.resolve()) for one in self.data_folders):
+            yield SettingFault("upload_folder", "it is in none of data_folders: what is sent could not be registered")
         for number, server in enumerate(self.data_servers, 1):
             if Server.read(server.get_secret_value()) is None:
                 yield SettingFault("data_servers", f"number {number} is no address of one server")
@@ -211,6 +218,9 @@ class Settings(BaseSettings):
         if self.proxy_person_header and not self.proxy_addresses:
             why = "whoever reaches the service could say who they are: name the addresses of the proxy"
             yield SettingFault("proxy_person_header", why)
+        if self.publish_openly:
+            why = "whoever reaches the service sees published releases without signing in"
+            yield SettingFault("publish_openly", why, fatal=False)
         if self.public_address and urlsplit(self.public_address).scheme != "https" and not alone:
             yield SettingFault("public_address", "it does not begin with https://")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sfumato.accounting.losses.measures import Approx, Loss, Pure
 from sfumato.errors import NotAllowed
 from sfumato.ledger.accounts import Account
 from sfumato.ledger.ledger import Ledger
@@ -39,6 +40,12 @@ def paying(ledger: Ledger, data_set: str, person: str, key: str | None = None) -
         raise NotAllowed(f"{person} has no share of the limit of {data_set} yet: request one, with its purpose")
     share = next((one for one in reversed(shares) if not one.closed), shares[-1])
     return share.name.partition("/")[2]
+
+
+def in_kind_of(ledger: Ledger, data_set: str, loss: Loss) -> Loss:
+    """A loss in the kind in which a data set counts: an ε where it counts (ε, δ) is that ε with δ = 0."""
+    counts = ledger[data_set].limit
+    return Approx(loss.epsilon, 0) if isinstance(loss, Pure) and isinstance(counts, Approx) else loss
 
 
 def next_share(ledger: Ledger, data_set: str, person: str) -> str:

@@ -13,10 +13,10 @@ from sfumato.service.people import TOKEN, Person, Secret
 from sfumato.service.records import Kept
 from sfumato.service.rights import Action
 
-LEFT_OUT = frozenset({Action.KEEP_TOKENS, Action.MANAGE_PEOPLE})
+LEFT_OUT = frozenset({Action.KEEP_TOKENS, Action.KEEP_ACCOUNT, Action.MANAGE_PEOPLE})
 """What no token is good for unless it says so: a token that was stolen draws no others."""
 
-NEVER = frozenset({Action.KEEP_TOKENS})
+NEVER = frozenset({Action.KEEP_TOKENS, Action.KEEP_ACCOUNT})
 LONGEST_NAME, MOST = 80, 50
 
 

@@ -11,6 +11,7 @@ import hmac
 import ipaddress
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from sfumato.accounting.losses.measures import Additive, Loss
 from sfumato.entropy import system
 from sfumato.errors import BadArgument, ChangedMeanwhile, SfumatoError, Unseen
 from sfumato.ledger.state import data_set_of
-from sfumato.service.announcements import EVENTS, HOOK, LOW, MESSAGE, announce
+from sfumato.service.announcements import EVENTS, HOOK, LOW, MESSAGE, TEST, announce, leave_message
 from sfumato.service.house import House
 from sfumato.service.people import NAME, Person
 from sfumato.service.records import NEW, Kept
@@ -33,6 +34,9 @@ TOLD_LOW = "limit told low"
 
 HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?", re.ASCII)
 MOST, LONGEST = 20, 500
+REMEMBERED = 10
+"""How many messages of a webhook it is remembered of how they went."""
+
 TRANSLATED = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48")))
 """Numbers that a gateway turns into others."""
 
@@ -59,14 +63,30 @@ Resolve = Callable[[str, int], Iterable[str]]
 
 @final
 @dataclass(frozen=True)
+class Delivery:
+    """How a message went: when it was tried, what it told of, and what became of it."""
+
+    time: str
+    event: str
+    told: str
+
+
+@final
+@dataclass(frozen=True)
 class Webhook:
-    """A webhook in a list: what it is called, where it leads, what it is told of, and how its last message went."""
+    """A webhook in a list: what it is called, where it leads, what it is told of, and how its last messages went.
+
+    ``waiting`` is how many are still to be sent, or to be tried again.
+    """
 
     name: str
     data_set: str
     address: str
     events: tuple[str, ...]
     last: str
+    by: str = ""
+    waiting: int = 0
+    deliveries: tuple[Delivery, ...] = ()
 
 
 @final
@@ -95,15 +115,31 @@ class Webhooks:
     def webhooks(self, person: Person, data_set: str) -> list[Webhook]:
         """The webhooks of a data set, without their secrets."""
         person.need(Action.KEEP_WEBHOOKS, data_set)
-        return [_shown(kept) for kept in self.house.records.all(HOOK, f"{data_set}/")]
+        self.house.data_sets.registered(data_set)
+        waiting = Counter(kept.said["hook"] for kept in self.house.records.all(MESSAGE, f"{data_set}/"))
+        return [_shown(kept, waiting[kept.name]) for kept in self.house.records.all(HOOK, f"{data_set}/")]
+
+    def test(self, person: Person, data_set: str, name: str) -> None:
+        """Sends a webhook a message that tells of nothing but a test; one at a time."""
+        person.need(Action.KEEP_WEBHOOKS, data_set)
+        kept = self._hook(data_set, name)
+        messages = self.house.records.all(MESSAGE, f"{data_set}/")
+        if any(one.said["hook"] == kept.name and one.said["body"]["event"] == TEST for one in messages):
+            raise BadArgument("a test", "sent once: one is still to be sent, or tried again", name)
+        leave_message(self.house, kept.name, data_set, TEST, {})
 
     def remove(self, person: Person, data_set: str, name: str) -> None:
         """Tells an address nothing more."""
         person.need(Action.KEEP_WEBHOOKS, data_set)
-        kept = self.house.records.get(HOOK, f"{data_set}/{name}") if isinstance(name, str) else None
+        kept = self._hook(data_set, name)
+        self.house.records.remove(HOOK, kept.name, expecting=kept.version)
+
+    def _hook(self, data_set: str, name: str) -> Kept:
+        known = isinstance(name, str) and NAME.fullmatch(name)
+        kept = self.house.records.get(HOOK, f"{data_set}/{name}") if known else None
         if kept is None:
             raise BadArgument("the webhook", f"one of {data_set}", name)
-        self.house.records.remove(HOOK, kept.name, expecting=kept.version)
+        return kept
 
 
 def check_address(address: object, hosts: Sequence[str]) -> str:
@@ -180,7 +216,7 @@ def _deliver(house: House, kept: Kept, now: datetime, send: Send, resolve: Resol
     taken = house.records.put(MESSAGE, kept.name, said, expecting=kept.version)  # others wait for as long
     told = _sent(house, hook, kept.said["body"], send, resolve)
     with suppress(ChangedMeanwhile):
-        house.records.put(HOOK, hook.name, {**hook.said, "last": f"{now.isoformat()} {told}"}, expecting=hook.version)
+        house.records.put(HOOK, hook.name, _remembered(hook, now, kept.said["body"], told), expecting=hook.version)
     if told == "arrived" or tries >= house.settings.webhook_tries:
         house.records.remove(MESSAGE, taken.name, expecting=taken.version)
     return int(told == "arrived")
@@ -233,6 +269,17 @@ def _is_low(left: Loss, limit: Loss, share: float) -> bool:
     return any(whole > 0 and rest < whole * share for rest, whole in pairs)
 
 
-def _shown(kept: Kept) -> Webhook:
+def _remembered(hook: Kept, now: datetime, body: Any, told: str) -> dict[str, Any]:
+    """What is kept of a webhook after a message of it was tried."""
+    before = hook.said.get("told", [])
+    latest = [*before, [now.isoformat(), str(body["event"]), told]][-REMEMBERED:]
+    return {**hook.said, "last": f"{now.isoformat()} {told}", "told": latest}
+
+
+def _shown(kept: Kept, waiting: int) -> Webhook:
     data_set, _, name = kept.name.partition("/")
-    return Webhook(name, data_set, kept.said["address"], tuple(kept.said["events"]), kept.said["last"])
+    said = kept.said
+    told = tuple(Delivery(*one) for one in reversed(said.get("told", [])))
+    return Webhook(
+        name, data_set, said["address"], tuple(said["events"]), said["last"], said.get("by", ""), waiting, told
+    )

@@ -15,8 +15,8 @@ from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.answer.assemble import drawn_from
-from sfumato.query.answer.explain import explained, other_losses
-from sfumato.query.answer.explanation import Explanation
+from sfumato.query.answer.explain import expected, expected_at, explained, other_losses
+from sfumato.query.answer.explanation import Explanation, Later, Rows
 from sfumato.query.answer.normal_text import rows_text
 from sfumato.query.answer.shape import ShapedColumn, shape_of
 from sfumato.query.answer.working import public_answer
@@ -199,13 +199,11 @@ class Planner:
 
     def _explained(self, question: Question, settings: Settings, compiled: CompiledQuery) -> Explanation:
         """Explains a question that is planned, beside the same one at other prices."""
-        sure, losses = settings.confidence, () if settings.loss is None else other_losses(settings.loss)
-        plan = self._settle(question, settings)
-        others = {label: price_question(plan, replace(settings, loss=loss), rehearsed=False) for label, loss in losses}
-        try:
-            return explained(compiled, others, d_in=self._d_in, confidence=sure)
-        except OverflowError:  # a quarter of the price buys noise beyond all numbers
-            return explained(compiled, {}, d_in=self._d_in, confidence=sure)
+        sure, key = settings.confidence, (compiled.finishing, self.kind, self._d_in, settings.confidence)
+        errors = self._worked.expected.get(key, lambda: expected(compiled, sure))
+        plan, worked = self._settle(question, settings), self._worked  # not this session: others are told the same
+        others = Later(lambda: worked.others.get(key, lambda: _at_other_prices(plan, settings)))
+        return explained(compiled, errors, others, d_in=self._d_in, confidence=sure)
 
     def _assumed(self, settings: Settings) -> Settings:
         """Settings with a price: a tenth of what is left, or of the limit, where they say none."""
@@ -256,3 +254,13 @@ class Planner:
         except RecursionError:
             deep = QueryRefused("the question is nested too deeply to be planned: ask in fewer steps.")
         raise deep
+
+
+def _at_other_prices(plan: QueryPlan, settings: Settings) -> Rows:
+    """The errors to expect at other prices; nothing where a quarter of the price buys noise beyond all numbers."""
+    losses = () if settings.loss is None else other_losses(settings.loss)
+    others = {label: price_question(plan, replace(settings, loss=loss), rehearsed=False) for label, loss in losses}
+    try:
+        return expected_at(others, settings.confidence)
+    except OverflowError:
+        return ()

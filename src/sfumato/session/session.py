@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeAlias, final
+from typing import TYPE_CHECKING, Self, TypeAlias, Unpack, final
 
 from sfumato.accounting.adaptive.charge import Rule
 from sfumato.accounting.compose import total
@@ -24,8 +24,7 @@ from sfumato.ledger.periods import Period
 from sfumato.ledger.permit import Purpose
 from sfumato.ledger.published import registry_entry, release_table, releases_now, releases_of
 from sfumato.ledger.rules import stated_limit
-from sfumato.query.build.settings import CONFIDENCE, Accuracy, NoiseChoice, Settings
-from sfumato.query.nodes.keysets import KeySet
+from sfumato.query.build.settings import CONFIDENCE, Said, Settings
 from sfumato.release.publication import missing_for_publication
 from sfumato.release.record import Release
 from sfumato.release.registry import RegistryEntry
@@ -69,20 +68,7 @@ class Session(Displayed, Standing, Writing):
         self,
         text: str,
         parameters: Parameters = (),
-        *,
-        loss: Loss | Mapping[str, Loss] | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        accuracy: Accuracy | None = None,
-        max_groups: int | None = None,
-        max_rows_per_group: int | None = None,
-        max_rows: int | None = None,
-        max_matches: int | None = None,
-        keys: KeySet | None = None,
-        weights: Mapping[str, Number] | None = None,
-        noise: NoiseChoice | None = None,
-        confidence: Number = CONFIDENCE,
-        key: str | None = None,
+        **said: Unpack[Said],
     ) -> Release:
         """Answers a question in SQL.
 
@@ -93,22 +79,7 @@ class Session(Displayed, Standing, Writing):
         "sum": …}), else the better one; ``confidence`` that of error bars; ``key`` makes a retry safe; ``parameters``
         stand for ``?`` and ``:name``.
         """
-        settings = Settings.read(
-            loss=loss,
-            epsilon=epsilon,
-            delta=delta,
-            accuracy=accuracy,
-            max_groups=max_groups,
-            max_rows_per_group=max_rows_per_group,
-            max_rows=max_rows,
-            max_matches=max_matches,
-            keys=keys,
-            weights=weights,
-            noise=noise,
-            confidence=confidence,
-            key=key,
-        )
-        return self._planner.sql(text, parameters, settings)
+        return self._planner.sql(text, parameters, Settings.read(**said))
 
     def public(self, text: str, parameters: Parameters = ()) -> Mapping[str, Sequence[Value]]:
         """The rows of a SELECT from public tables alone, column by column: they cost nothing."""
@@ -166,39 +137,14 @@ class Session(Displayed, Standing, Writing):
         self,
         question: Question | str,
         parameters: Parameters = (),
-        *,
-        loss: Loss | Mapping[str, Loss] | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        accuracy: Accuracy | None = None,
-        max_groups: int | None = None,
-        max_rows_per_group: int | None = None,
-        max_rows: int | None = None,
-        max_matches: int | None = None,
-        keys: KeySet | None = None,
-        weights: Mapping[str, Number] | None = None,
-        noise: NoiseChoice | None = None,
-        confidence: Number = CONFIDENCE,
+        **said: Unpack[Said],
     ) -> Explanation:
         """Says what a question would cost, how far off its answer would be, and whether it fits; spends nothing.
 
         A question in SQL (``EXPLAIN PRIVACY`` before it changes nothing) is explained with its whole plan; see `sql`
         for the settings. Of a measurement, which has its price, ``loss`` and ``confidence`` can be said.
         """
-        settings = Settings.read(
-            loss=loss,
-            epsilon=epsilon,
-            delta=delta,
-            accuracy=accuracy,
-            max_groups=max_groups,
-            max_rows_per_group=max_rows_per_group,
-            max_rows=max_rows,
-            max_matches=max_matches,
-            keys=keys,
-            weights=weights,
-            noise=noise,
-            confidence=confidence,
-        )
+        settings = Settings.read(**said)
         if isinstance(question, str):
             return self._planner.explain_sql(question, parameters, settings)
         if parameters or settings != Settings(loss=settings.loss, confidence=settings.confidence):

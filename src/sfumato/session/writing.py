@@ -11,17 +11,13 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, NotKept, QueryRefused, UnknownFormat
-from sfumato.exact import Number
-from sfumato.query.build.settings import CONFIDENCE, Accuracy, NoiseChoice, Settings
+from sfumato.query.build.settings import Said, Settings
 from sfumato.query.engines.written_tables import TableWriter
-from sfumato.query.nodes.keysets import KeySet
 from sfumato.query.plan.compiled_query import CompiledQuery
 from sfumato.query.plan.open_tables import OpenTables
 from sfumato.release.record import Release
@@ -62,19 +58,7 @@ class Writing(ABC):
         *,
         to: str,
         format: str = "parquet",
-        loss: Loss | Mapping[str, Loss] | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        accuracy: Accuracy | None = None,
-        max_groups: int | None = None,
-        max_rows_per_group: int | None = None,
-        max_rows: int | None = None,
-        max_matches: int | None = None,
-        keys: KeySet | None = None,
-        weights: Mapping[str, Number] | None = None,
-        noise: NoiseChoice | None = None,
-        confidence: Number = CONFIDENCE,
-        key: str | None = None,
+        **said: Unpack[Said],
     ) -> Release:
         """Answers a question in SQL with a table in a new folder, and not in memory; settings as of `Session.sql`.
 
@@ -83,22 +67,7 @@ class Writing(ABC):
         or another that the engine writes. What looks at all groups at once (ORDER BY, LIMIT, totals, quantiles) cannot
         be written. Asked again, of the same data or with the same ``key``, it costs nothing and gives the same rows.
         """
-        settings = Settings.read(
-            loss=loss,
-            epsilon=epsilon,
-            delta=delta,
-            accuracy=accuracy,
-            max_groups=max_groups,
-            max_rows_per_group=max_rows_per_group,
-            max_rows=max_rows,
-            max_matches=max_matches,
-            keys=keys,
-            weights=weights,
-            noise=noise,
-            confidence=confidence,
-            key=key,
-        )
-        return self._planner.write_sql(text, parameters, settings, to=to, form=format)
+        return self._planner.write_sql(text, parameters, Settings.read(**said), to=to, form=format)
 
 
 def written_release(

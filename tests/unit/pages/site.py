@@ -63,7 +63,9 @@ class Site:
 def site_in(folder: Path) -> Iterator[Site]:
     """Makes a world with its app, to be called in this process."""
     with world(folder) as made:
-        said = ServerSettings(origin=ORIGIN, works=False, rates=EASY, time_classes=FINE)
+        said = ServerSettings(
+            origin=ORIGIN, works=False, rates=EASY, time_classes=FINE, uploads=folder / "uploads", pg_port=5433
+        )
         app = make_app(made.house, said, log=io.StringIO())
         loop = asyncio.new_event_loop()
         thread = threading.Thread(target=loop.run_forever, daemon=True)
@@ -84,7 +86,10 @@ def served_in(folder: Path) -> Iterator[tuple[World, str]]:
         config = uvicorn.Config(lambda: None, host="127.0.0.1", port=0, log_level="critical", lifespan="off")
         listener = config.bind_socket()
         port = listener.getsockname()[1]
-        app = make_app(made.house, ServerSettings(port=port, works=False, rates=EASY, time_classes=FINE))
+        app = make_app(
+            made.house,
+            ServerSettings(port=port, works=False, rates=EASY, time_classes=FINE, uploads=folder / "uploads"),
+        )
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
         thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
         thread.start()

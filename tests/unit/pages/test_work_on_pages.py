@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -215,8 +216,26 @@ def test_somebody_is_added_comes_in_by_a_link_and_is_let_in_no_more(fresh: Site)
 
 
 def test_a_wrong_password_is_told_on_the_same_page(site: Site) -> None:
-    page = site.post(None, "/sign-in", {"name": "nobody-at-all", "password": "x"}, token=None)
+    led = site.get(None, "/meaning?epsilon=0.5&delta=1e-8").headers["location"]
+    shown = site.get(None, led).text
+    onward = unescape(re.findall(r'name="next" value="([^"]*)"', shown)[-1])
+    assert onward == "/meaning?epsilon=0.5&delta=1e-8"
+    fields = {"name": "nobody-at-all", "password": "x", "next": onward}
+    page = site.post(None, "/sign-in", fields, token=None)
     assert page.status_code == 401 and "do not fit together" in page.text and 'name="password"' in page.text
+    assert 'value="nobody-at-all"' in page.text and 'value="/meaning?epsilon=0.5&amp;delta=1e-8"' in page.text
+    astray = site.post(None, "/sign-in", {**fields, "next": "//evil.example"}, token=None)
+    assert astray.status_code == 401 and "evil" not in astray.text
+    right = site.post(None, "/sign-in", {"name": "ada", "password": PASSWORD, "next": onward}, token=None)
+    assert right.headers["location"] == onward
+
+
+def test_passwords_that_differ_use_no_link_up_without_scripts(site: Site) -> None:
+    link = site.world.link("gone")
+    told = {"link": link, "password": PASSWORD, "again": f"{PASSWORD}?"}
+    refused = site.post(None, "/welcome", told, token=None)
+    assert refused.status_code == 422 and "The two passwords differ." in refused.text
+    assert site.world.house.people.choose_password(link, PASSWORD).name == "gone"
 
 
 def test_tokens_are_made_shown_once_and_revoked(fresh: Site) -> None:
@@ -247,7 +266,7 @@ def test_schedules_are_started_and_removed(fresh: Site) -> None:
 def test_registering_says_what_is_wrong(site: Site) -> None:
     fields = {"name": VISITS, "version": "2", "source": "/etc/passwd", "codebook": "codebook: 1", "epsilon": "1"}
     wrong = site.post("cora", "/register", fields)
-    assert wrong.status_code == 422 and 'value="/etc/passwd"' in wrong.text
+    assert wrong.status_code == 422 and "\n/etc/passwd</textarea>" in wrong.text
     assert re.search(r'name="codebook"[^>]*aria-invalid="true"', wrong.text)
     assert site.post("cora", "/register", {**fields, "epsilon": ""}).status_code == 422
     assert site.post("cora", "/register", {**fields, "name": "elsewhere"}).status_code == 403

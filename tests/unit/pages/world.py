@@ -12,6 +12,7 @@ import polars as pl
 import sfumato as sf
 from sfumato.datasets.visits import visits
 from sfumato.service.analysts import Analysts
+from sfumato.service.announcements import EVENTS
 from sfumato.service.asking import Asked
 from sfumato.service.codebooks import read_codebook
 from sfumato.service.curators import Curators
@@ -21,6 +22,8 @@ from sfumato.service.owners import Owners
 from sfumato.service.people import LINK, Person
 from sfumato.service.rights import Grant
 from sfumato.service.schedules import Schedules
+from sfumato.service.settings import Settings
+from sfumato.service.webhooks import Webhooks, deliver
 
 VISITS, HOSTILE, UNASKED = "visits", "hostile", "unasked"
 PASSWORD = "a sentence is easier to keep"
@@ -83,7 +86,8 @@ class World:
 @contextmanager
 def world(folder: Path) -> Iterator[World]:
     """Makes the world in a folder."""
-    house = House.open("memory:", "memory:", folders=(folder,))
+    settings = Settings(data_folders=(folder,), webhook_hosts=("hooks.example",), publish_openly=True)
+    house = House.open("memory:", "memory:", folders=(folder,), settings=settings)
     try:
         answers = _filled(house, folder)
         yield World(house, answers)
@@ -113,6 +117,10 @@ def _filled(house: House, folder: Path) -> dict[str, int]:
     curators.begin_checklist(wider_of(house), UNASKED)
     asked = Asked.read(MEAN, {"epsilon": "0.01", "max_rows": 3})
     Schedules(house).add(ada, VISITS, "daily-mean", asked, every="day", at="06:00")
+    for name in (VISITS, HOSTILE):
+        Webhooks(house).add(olga, name, "chat", "https://hooks.example/in?room=7", EVENTS)
+        Webhooks(house).test(olga, name, "chat")
+    deliver(house, house.now(), send=lambda _: 204, resolve=lambda *_: ["93.184.216.34"])
     return answers
 
 
@@ -173,6 +181,13 @@ def pages_of(data_set: str, answer: int) -> dict[str, str]:
         "home": "/",
         "meaning": "/meaning?epsilon=0.5&delta=1e-8",
         "tokens": "/tokens",
+        "account": "/account",
+        "state": "/state",
+        "tokens of": "/people/tokens?of=ada",
+        "upload": "/upload",
+        "new version": f"/register?of={data_set}",
+        "openly": "/published",
+        "openly one": f"/published/{answer}",
         "people": "/people",
         "register": "/register",
         "data set": own,
@@ -183,8 +198,12 @@ def pages_of(data_set: str, answer: int) -> dict[str, str]:
         "schedules": f"{own}/schedules",
         "requests": f"{own}/requests",
         "limits": f"{own}/limits",
+        "divide": f"{own}/limits/divide",
         "checklist": f"{own}/checklist",
         "publish": f"{own}/publish",
         "published": f"{own}/published",
         "book": f"{own}/book",
+        "again": f"{own}/ask?again={answer}",
+        "registry": f"{own}/publish/registry?region=The%20town",
+        "webhooks": f"{own}/webhooks",
     }

@@ -33,13 +33,19 @@ def exact(world: World, who: str, said: dict[str, Any] | None = None, **more: An
 
 
 def test_an_explanation_spends_nothing_and_is_the_one_that_a_session_gives(world: World) -> None:
-    answer = world.post("ada", f"{PLACE}/explain", COUNT)
+    answer = world.post("ada", f"{PLACE}/explain?other_prices=true", COUNT)
     said = answer.json()
     share = world.house.data_sets.share("visits", "ada")
     there = share.explain(str(COUNT["sql"]), epsilon="0.1", max_rows=5)
     assert explanation_from_plain(said["exact"]) == there
     assert (said["fits"], said["price"]["epsilon"], said["left"]["epsilon"]) == (True, 0.1, 2.0)
     assert spent(world) == sf.Pure(0)
+    assert said["other_prices"] == [list(row) for row in there.others] != []
+    short = world.post("ada", f"{PLACE}/explain", COUNT).json()
+    assert short["other_prices"] == short["exact"]["others"] == []
+    assert {name: short[name] for name in said if name not in ("other_prices", "exact")} == {
+        name: said[name] for name in said if name not in ("other_prices", "exact")
+    }
 
 
 def test_an_answer_is_the_release_in_the_book(world: World) -> None:

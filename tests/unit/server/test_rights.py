@@ -65,3 +65,11 @@ def test_a_token_is_good_for_its_scope_alone(shared: World) -> None:
     refused = shared.ask(token)
     assert refused.status_code == 403
     assert "this token of ada is not good to ask questions" in refused.json()["detail"]
+
+
+def test_whoever_has_not_signed_in_reads_nothing_as_the_settings_are_by_themselves(shared: World) -> None:
+    assert shared.house.settings.publish_openly is False
+    for path in ("/published", "/published/1", "/published/1/csv"):
+        for who in (None, "cora"):
+            answer = shared.call(who, "GET", path)
+            assert (answer.status_code, answer.headers["cache-control"]) == (403, "no-store"), path

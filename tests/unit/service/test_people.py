@@ -193,3 +193,23 @@ def test_a_visit_ends_when_somebody_signs_out(people: People, ada: str) -> None:
     with pytest.raises(SignInRefused):
         people.known_by(VISIT, visit.text)
     assert people.known_by(VISIT, other.text).name == ada
+
+
+def test_a_password_is_changed_by_whoever_knows_it(people: People, ada: str) -> None:
+    link, visit, token = (people.issue(kind, ada).text for kind in (LINK, VISIT, TOKEN))
+    with pytest.raises(SignInRefused):
+        people.change_password(ada, "a guess, as long as one must be", "another one, long enough")
+    with pytest.raises(BadArgument):
+        people.change_password(ada, PASSWORD, "short")
+    assert people.known_by(VISIT, visit).name == ada
+    people.change_password(ada, PASSWORD, "another one, long enough")
+    for kind, secret in ((VISIT, visit), (LINK, link)):
+        with pytest.raises(SignInRefused):
+            people.known_by(kind, secret)
+    assert people.known_by(TOKEN, token).name == ada
+    assert people.sign_in(ada, "another one, long enough").name == ada
+    people.leave(ada)
+    with pytest.raises(SignInRefused):
+        people.change_password(ada, "another one, long enough", PASSWORD)
+    with pytest.raises(SignInRefused):
+        people.change_password("nobody", PASSWORD, PASSWORD)

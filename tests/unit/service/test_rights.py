@@ -17,6 +17,7 @@ from tests.unit.service.houses import ADA, CURATOR, OWNER, asked, opened, regist
 import sfumato as sf
 from sfumato import service
 from sfumato.errors import NotAllowed, SfumatoError
+from sfumato.service.accounts import Accounts
 from sfumato.service.administrators import Administrators
 from sfumato.service.analysts import Analysts
 from sfumato.service.auditors import Auditors
@@ -25,15 +26,30 @@ from sfumato.service.house import House
 from sfumato.service.jobs import Jobs
 from sfumato.service.owners import Owners
 from sfumato.service.people import Person
-from sfumato.service.rights import ALL_SEE, EVERYBODY, EVERYWHERE, GLOBAL, RIGHTS, Action, Grant, Role, verdict
+from sfumato.service.rights import (
+    ALL_SEE,
+    EVERYBODY,
+    EVERYWHERE,
+    GLOBAL,
+    RIGHTS,
+    Action,
+    Grant,
+    Role,
+    verdict,
+    verdict_on_unnamed,
+)
 from sfumato.service.schedules import Schedules
 from sfumato.service.tokens import Tokens
 from sfumato.service.webhooks import Webhooks
 
-CLASSES = (Analysts, Curators, Owners, Auditors, Administrators, Jobs, Schedules, Webhooks, Tokens)
+CLASSES = (Accounts, Analysts, Curators, Owners, Auditors, Administrators, Jobs, Schedules, Webhooks, Tokens)
 
 A = Action
 NEEDS: dict[str, Action] = {
+    "Accounts.mine": A.KEEP_ACCOUNT,
+    "Accounts.change_password": A.KEEP_ACCOUNT,
+    "Accounts.end_visit": A.KEEP_ACCOUNT,
+    "Accounts.sign_out_everywhere": A.KEEP_ACCOUNT,
     "Analysts.codebook": A.DESCRIBE,
     "Analysts.version": A.DESCRIBE,
     "Analysts.explain": A.EXPLAIN,
@@ -50,6 +66,7 @@ NEEDS: dict[str, Action] = {
     "Curators.register": A.REGISTER,
     "Curators.registered": A.REGISTER,
     "Curators.check": A.REGISTER,
+    "Curators.draft": A.REGISTER,
     "Curators.checklist": A.KEEP_CHECKLIST,
     "Curators.begin_checklist": A.KEEP_CHECKLIST,
     "Curators.set_item": A.KEEP_CHECKLIST,
@@ -102,6 +119,7 @@ NEEDS: dict[str, Action] = {
     "Schedules.resume": A.SCHEDULE,
     "Webhooks.add": A.KEEP_WEBHOOKS,
     "Webhooks.webhooks": A.KEEP_WEBHOOKS,
+    "Webhooks.test": A.KEEP_WEBHOOKS,
     "Webhooks.remove": A.KEEP_WEBHOOKS,
     "Tokens.issue": A.KEEP_TOKENS,
     "Tokens.mine": A.KEEP_TOKENS,
@@ -152,6 +170,12 @@ def test_first_thing_that_each_use_case_does_is_to_ask_for_its_right() -> None:
             continue
         first = body.partition('"""')[2].partition('"""')[2].strip().splitlines()[0]
         assert first.startswith(f"person.need(Action.{NEEDS[name].name}"), name
+
+
+def test_whoever_has_not_signed_in_sees_what_is_published_where_the_settings_say_so_and_nothing_else() -> None:
+    for action in Action:
+        assert verdict_on_unnamed(action, openly=True).allowed is (action is A.SEE_PUBLISHED)
+        assert not verdict_on_unnamed(action, openly=False).allowed
 
 
 @pytest.mark.parametrize("granted", PLACES)
@@ -222,6 +246,7 @@ class Scene:
             "Analysts.meaning": ((sf.Pure(1),), {}),
             "Curators.register": ((registration(self.folder / "visits.parquet"),), {}),
             "Curators.check": ((on, "codebook: 1\ntitle: x\n"), {}),
+            "Curators.draft": ((on, str(self.folder / "visits.parquet")), {}),
             "Curators.set_item": ((on, "7a"), {"evidence": "a patient"}),
             "Curators.answer": ((on, number), {}),
             "Curators.missing": ((on, number), {}),
@@ -253,7 +278,12 @@ class Scene:
             "Schedules.remove": ((on, "daily"), {}),
             "Schedules.resume": ((on, "daily"), {}),
             "Webhooks.add": ((on, "chat", "https://hooks.example/x", ["share granted"]), {}),
+            "Webhooks.test": ((on, "chat"), {}),
             "Webhooks.remove": ((on, "chat"), {}),
+            "Accounts.mine": ((), {}),
+            "Accounts.change_password": (("not the one that there is", "another one, long enough"), {}),
+            "Accounts.end_visit": (("x",), {}),
+            "Accounts.sign_out_everywhere": ((), {}),
             "Tokens.issue": (("laptop",), {"lasts": timedelta(days=1)}),
             "Tokens.mine": ((), {}),
             "Tokens.revoke": (("x",), {}),

@@ -170,3 +170,13 @@ def test_a_question_that_is_kept_is_read_again_as_it_was() -> None:
         _ = Asked.read(COUNT, {"parameters": [object()]}).plain
     with pytest.raises(BadArgument, match="kept"):
         _ = Asked.read(COUNT, {"parameters": ["x" * 2_000_000]}).plain
+
+
+def test_what_others_see_and_where_files_go_is_said(good: Settings, tmp_path: Path) -> None:
+    assert good.publish_openly is False and good.upload_folder is None
+    openly = replace_settings(good, publish_openly=True)
+    assert "without signing in" in faults(openly)["publish_openly"]
+    assert faults(openly)["publish_openly"].startswith("careful")
+    assert replace_settings(good, upload_folder=tmp_path / "data" / "uploads").check() == []
+    outside = replace_settings(good, upload_folder=tmp_path / "uploads")
+    assert faults(outside)["upload_folder"].startswith("wrong")

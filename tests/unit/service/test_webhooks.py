@@ -240,3 +240,28 @@ def test_a_webhook_that_was_removed_is_told_nothing_more(hooked: tuple[House, st
     assert deliver(house, clock(), send=receiver, resolve=public) == 0
     assert receiver.posts == []
     assert house.records.all(MESSAGE) == []
+
+
+def test_a_test_tells_of_nothing_else_and_how_messages_went_is_remembered(
+    hooked: tuple[House, str], clock: Clock
+) -> None:
+    house, _ = hooked
+    webhooks = Webhooks(house)
+    webhooks.test(OWNER, "visits", "chat")
+    with pytest.raises(BadArgument, match="sent once"):
+        webhooks.test(OWNER, "visits", "chat")
+    assert webhooks.webhooks(OWNER, "visits")[0].waiting == 1
+    receiver = Receiver(500)
+    assert deliver(house, clock(), send=receiver, resolve=public) == 0
+    assert deliver(house, clock.pass_by(hours=1), send=receiver, resolve=public) == 1
+    assert json.loads(receiver.posts[-1].body)["facts"] == {}
+    [shown] = webhooks.webhooks(OWNER, "visits")
+    assert [one.told for one in shown.deliveries] == ["arrived", "refused with 500"]
+    assert {one.event for one in shown.deliveries} == {"test"} and shown.waiting == 0
+    for _ in range(12):
+        webhooks.test(OWNER, "visits", "chat")
+        deliver(house, clock.pass_by(minutes=1), send=receiver, resolve=public)
+    assert len(webhooks.webhooks(OWNER, "visits")[0].deliveries) == 10
+    for name in ("nobody", "../visits/chat", ""):
+        with pytest.raises(BadArgument):
+            webhooks.test(OWNER, "visits", name)

@@ -16,7 +16,7 @@ from sfumato.accounting.losses.measures import Additive, Loss
 from sfumato.core.measurement import Measurement
 from sfumato.exact import digits_up, up
 from sfumato.query.answer.assemble import Drawn, finished
-from sfumato.query.answer.error_bars import laws_at
+from sfumato.query.answer.error_bars import laws_at, width_of
 from sfumato.query.answer.explanation import SIZES, Explanation, Rows
 from sfumato.query.answer.reconcile import Agreed, agreeing
 from sfumato.query.answer.spelled import end_text
@@ -48,10 +48,22 @@ if TYPE_CHECKING:
     from sfumato.query.plan.compiled_query import CompiledQuery
 
 
+def expected(compiled: CompiledQuery, confidence: Fraction) -> Rows:
+    """The errors to expect of a question, column by column, in groups of several sizes, whichever rows it is about."""
+    return tuple(_errors(compiled, SIZES, confidence))
+
+
+def expected_at(others: Mapping[str, CompiledQuery], confidence: Fraction) -> Rows:
+    """The errors to expect of one question at several prices, price by price, in the largest of the groups."""
+    return tuple(
+        (label, *(error for _, error in _errors(other, SIZES[-1:], confidence))) for label, other in others.items()
+    )
+
+
 def explained(
-    compiled: CompiledQuery, others: Mapping[str, CompiledQuery], *, d_in: int, confidence: Fraction
+    compiled: CompiledQuery, errors: Rows, others: Sequence[tuple[str, ...]], *, d_in: int, confidence: Fraction
 ) -> Explanation:
-    """Explains a question that is ready to be asked; ``others`` are the same question at other prices."""
+    """Explains a question that is ready to be asked, with the errors to expect, also at ``others``, other prices."""
     return Explanation(
         how=compiled.how,
         price=compiled.pricing.loss(d_in),
@@ -60,10 +72,8 @@ def explained(
         tree=tuple(_tree(compiled)),
         bounds=tuple(dict.fromkeys((*_units(compiled), *_values(compiled)))),
         noise=tuple(_noise(compiled, confidence)),
-        errors=tuple(_errors(compiled, SIZES, confidence)),
-        others=tuple(
-            (label, *(error for _, error in _errors(other, SIZES[-1:], confidence))) for label, other in others.items()
-        ),
+        errors=errors,
+        others=others,
     )
 
 
@@ -88,7 +98,10 @@ def explained_together(
     confidence: Fraction,
 ) -> Explanation:
     """Explains finished answers and what is worked out from them; the second costs nothing."""
-    parts = {name: explained(one, {}, d_in=d_in, confidence=confidence) for name, one in compiled.items()}
+    parts = {
+        name: explained(one, expected(one, confidence), (), d_in=d_in, confidence=confidence)
+        for name, one in compiled.items()
+    }
     only = len(parts) == 1
     tree = [("worked out", f"{worked.text}: from released numbers, which costs nothing")]
     for name, part in parts.items():
@@ -188,7 +201,7 @@ def _noise(compiled: CompiledQuery, confidence: Fraction) -> Iterator[tuple[str,
         for tally, part in noises.items():
             step, moves = step_of(tally), part.influence
             l1, l2 = (digits_up(_scaled(length, step)) for length in (moves.l1, moves.l2))
-            wide = width(up(part.noise.half_width(confidence) * step))
+            wide = width(up(width_of(part.noise, confidence) * step))
             yield tally_words(tally) + where, f"{l1}, {l2}", noise_words(part.noise, tally), f"± {wide}"
         for run, special in zip(level.runs, specials, strict=True):
             what, how = special.words

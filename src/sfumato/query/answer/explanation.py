@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from functools import cached_property
+from typing import Any, final
 
 from sfumato.accounting.convert.convert import convert
 from sfumato.accounting.losses.concentrated import COMMON_KINDS
@@ -30,16 +31,44 @@ Rows = tuple[tuple[str, ...], ...]
 
 
 @final
+class Later(Sequence[tuple[str, ...]]):
+    """Rows that are worked out when somebody looks at them, once."""
+
+    def __init__(self, make: Callable[[], Rows]) -> None:
+        self._make = make
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows, as they are now."""
+        return self._make()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.rows[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Later | tuple) and self.rows == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self.rows)
+
+    def __repr__(self) -> str:
+        return repr(self.rows)
+
+
+@final
 @dataclass(frozen=True)
 class Explanation(Displayed):
     """What a question would cost and how it would be answered; nothing is spent. Printing shows text, notebooks HTML.
 
     ``half_width`` is the error bar of a measurement, where it is known. A query has a plan besides: the ``tree`` of
     what is computed, ``bounds`` on each unit, ``noise`` by number, ``errors`` to expect by column, and errors at
-    ``others``, other prices. ``left`` is what the account that would pay has left, None where there is no account yet;
-    ``known`` says that the answer is in the book, and then it ``costs`` only where this account has not counted it;
-    ``refusal`` is what speaks against it now. ``beside`` has units of other kinds that are protected too: who that is,
-    the price for one of them, and what is left of their limit.
+    ``others``, other prices, which are worked out when they are looked at. ``left`` is what the account that would pay
+    has left, None where there is no account yet; ``known`` says that the answer is in the book, and then it ``costs``
+    only where this account has not counted it; ``refusal`` is what speaks against it now. ``beside`` has units of other
+    kinds that are protected too: who that is, the price for one of them, and what is left of their limit.
     """
 
     how: How
@@ -51,7 +80,7 @@ class Explanation(Displayed):
     bounds: tuple[str, ...] = ()
     noise: Rows = ()
     errors: Rows = ()
-    others: Rows = ()
+    others: Sequence[tuple[str, ...]] = ()
     left: Loss | None = None
     known: bool = False
     costs: bool = True
@@ -78,7 +107,7 @@ class Explanation(Displayed):
             Table(self.errors, ("column", *sizes), title="Errors to expect", right=NUMBERS),
             Table(tuple(self._prices()), title="Price"),
             Table(
-                self.others,
+                tuple(self.others),
                 (sizes[-1], *(row[0] for row in self.errors)),
                 title="What else it could cost",
                 right=NUMBERS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeAlias, cast, final
+from typing import TypeAlias, TypedDict, cast, final
 
 from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.losses.stated import needed_loss, stated_loss
@@ -20,6 +20,27 @@ Accuracy: TypeAlias = tuple[Number, Number] | Mapping[str, tuple[Number, Number]
 
 NoiseChoice: TypeAlias = str | Mapping[str, str]
 """Which noise to add, "laplace" or "gaussian": to all numbers, or by statistic: {"count": …, "sum": …}."""
+
+
+class Said(TypedDict, total=False):
+    """What people say besides a question, all of it optional; what each means is in `Session.sql`.
+
+    The ``key`` of a question that is only explained decides nothing.
+    """
+
+    loss: Loss | Mapping[str, Loss] | None
+    epsilon: Number | None
+    delta: Number | None
+    accuracy: Accuracy | None
+    max_groups: int | None
+    max_rows_per_group: int | None
+    max_rows: int | None
+    max_matches: int | None
+    keys: KeySet | None
+    weights: Mapping[str, Number] | None
+    noise: NoiseChoice | None
+    confidence: Number
+    key: str | None
 
 
 @final

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, Protocol, Unpack, final
 
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, QueryRefused, Several, Unseen
-from sfumato.exact import Number, integer
+from sfumato.exact import integer
 from sfumato.query.build.question import build_question, cube, rollup
 from sfumato.query.build.relation import all_of
-from sfumato.query.build.settings import CONFIDENCE, Accuracy, NoiseChoice, Settings
+from sfumato.query.build.settings import Said, Settings
 from sfumato.query.frame.columns import Expr, col, count_rows, name_of
 from sfumato.query.frame.drafts import AnswerScope, Draft, RowScope, made
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.fields import optional, renamed
-from sfumato.query.nodes.keysets import KeySet
 from sfumato.query.nodes.questions import Order, Question
 from sfumato.query.nodes.relations import Relation
 from sfumato.release.record import Release
@@ -172,108 +171,27 @@ class Query:
 
     def release(
         self,
-        *,
-        loss: Loss | Mapping[str, Loss] | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        accuracy: Accuracy | None = None,
-        max_groups: int | None = None,
-        max_rows_per_group: int | None = None,
-        max_rows: int | None = None,
-        max_matches: int | None = None,
-        keys: KeySet | None = None,
-        weights: Mapping[str, Number] | None = None,
-        noise: NoiseChoice | None = None,
-        confidence: Number = CONFIDENCE,
-        key: str | None = None,
+        **said: Unpack[Said],
     ) -> Release:
         """Pays for the question and gives its answer: ``release(epsilon=0.2)``, settings as of `Session.sql`."""
-        settings = Settings.read(
-            loss=loss,
-            epsilon=epsilon,
-            delta=delta,
-            accuracy=accuracy,
-            max_groups=max_groups,
-            max_rows_per_group=max_rows_per_group,
-            max_rows=max_rows,
-            max_matches=max_matches,
-            keys=keys,
-            weights=weights,
-            noise=noise,
-            confidence=confidence,
-            key=key,
-        )
-        return self.groups.asker.release(self.question, settings)
+        return self.groups.asker.release(self.question, Settings.read(**said))
 
     def write(
         self,
         to: str,
         *,
         format: str = "parquet",
-        loss: Loss | Mapping[str, Loss] | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        accuracy: Accuracy | None = None,
-        max_groups: int | None = None,
-        max_rows_per_group: int | None = None,
-        max_rows: int | None = None,
-        max_matches: int | None = None,
-        keys: KeySet | None = None,
-        weights: Mapping[str, Number] | None = None,
-        noise: NoiseChoice | None = None,
-        confidence: Number = CONFIDENCE,
-        key: str | None = None,
+        **said: Unpack[Said],
     ) -> Release:
         """Pays for the question and writes its answer as a table in a new folder; see `Session.write`."""
-        settings = Settings.read(
-            loss=loss,
-            epsilon=epsilon,
-            delta=delta,
-            accuracy=accuracy,
-            max_groups=max_groups,
-            max_rows_per_group=max_rows_per_group,
-            max_rows=max_rows,
-            max_matches=max_matches,
-            keys=keys,
-            weights=weights,
-            noise=noise,
-            confidence=confidence,
-            key=key,
-        )
-        return self.groups.asker.write(self.question, settings, to=to, form=format)
+        return self.groups.asker.write(self.question, Settings.read(**said), to=to, form=format)
 
     def explain(
         self,
-        *,
-        loss: Loss | Mapping[str, Loss] | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        accuracy: Accuracy | None = None,
-        max_groups: int | None = None,
-        max_rows_per_group: int | None = None,
-        max_rows: int | None = None,
-        max_matches: int | None = None,
-        keys: KeySet | None = None,
-        weights: Mapping[str, Number] | None = None,
-        noise: NoiseChoice | None = None,
-        confidence: Number = CONFIDENCE,
+        **said: Unpack[Said],
     ) -> Explanation:
         """Says what it would cost and how it would be answered; spends nothing."""
-        settings = Settings.read(
-            loss=loss,
-            epsilon=epsilon,
-            delta=delta,
-            accuracy=accuracy,
-            max_groups=max_groups,
-            max_rows_per_group=max_rows_per_group,
-            max_rows=max_rows,
-            max_matches=max_matches,
-            keys=keys,
-            weights=weights,
-            noise=noise,
-            confidence=confidence,
-        )
-        return self.groups.asker.explain(self.question, settings)
+        return self.groups.asker.explain(self.question, Settings.read(**said))
 
     @property
     def _scope(self) -> AnswerScope:

@@ -76,7 +76,7 @@ def price_question(plan: QueryPlan, settings: Settings, *, rehearsed: bool = Tru
         raise ValueError("the plan was settled for another way of stating the price")
     ready = CompiledQuery.of(price(replace(plan, settings=replace(plan.settings, loss=settings.loss))))
     if rehearsed:
-        rehearse(ready, plan.opened.engine)
+        rehearse(ready, plan.opened)
     return ready
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -74,6 +74,16 @@ class CompiledQuery:
             plan.catalog,
             copies_of(plan) if plan.catalog.codebook.kinds else None,
         )
+
+    @cached_property
+    def finishing(self) -> Hashable:
+        """All that decides how answers are made of what was drawn, and how far off they are: everything here but which
+        rows are asked about. Questions that differ in nothing else have it in common."""
+        asked = self.question
+        levels = tuple((*one.finishing, one.placed.spread, one.placed.values) for one in self.levels)
+        made = (asked.keys, asked.columns, asked.sets, asked.having, asked.order, asked.limit)
+        recipes = tuple((statistic, recipe.tallies) for statistic, recipe in self.recipes.items())
+        return self.asked.keys, self.asked.columns, made, self.settings, levels, recipes, self.pricing
 
     @property
     def who(self) -> str:
@@ -258,4 +268,4 @@ class CompiledQuery:
 
 def _run(level: Level, engine: PrivateTables) -> Computed:
     """Computes the cells of a level; nothing, where all of its statistics are found otherwise."""
-    return engine.run(level.cells) if level.cells.tallies else Computed(())
+    return engine.run(level.computed) if level.cells.tallies else Computed(())

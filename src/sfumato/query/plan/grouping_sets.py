@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -16,6 +17,7 @@ from sfumato.mechanisms.gridding import exact_add
 from sfumato.query.plan.bounds import Placed
 from sfumato.query.plan.engine_plan import Cells, Computed, ExactAggregate, PublicKeys
 from sfumato.query.plan.exclusive import exclusive_sets
+from sfumato.query.plan.kept_counts import without_picking
 from sfumato.query.plan.parts import ExclusiveAt, Priced, PricedCells, Selection
 from sfumato.query.plan.selection_statistics import Run
 from sfumato.query.plan.sensitivity import Influence, influence
@@ -42,6 +44,11 @@ class Level:
     runs: tuple[Run, ...] = ()
     standing: tuple[tuple[ExactAggregate, ExactAggregate], ...] = ()
 
+    @cached_property
+    def computed(self) -> Cells:
+        """What the engine is asked for: the same numbers as those of ``cells``, of which everything else is told."""
+        return without_picking(self.cells)
+
     @property
     def listed(self) -> PublicKeys | None:
         """The public keys, if there are any."""
@@ -51,6 +58,13 @@ class Level:
     def sets(self) -> tuple[tuple[ExactAggregate, ...], ...]:
         """The tallies to noise, in sets where one row moves only one tally: each set is priced as one."""
         return exclusive_sets(self.tallies)
+
+    @property
+    def finishing(self) -> tuple[Hashable, ...]:
+        """What is done with the numbers of its cells, whichever rows these are of."""
+        specials = tuple(run.special for run in self.runs)
+        cells = self.cells.keys, self.cells.tallies, self.cells.listed, self.cells.inner
+        return self.places, cells, self.tallies, self.chooser, self.summed, specials, self.standing
 
     def influence(self, tally: ExactAggregate) -> Influence:
         """How far one unit moves a tally here."""

@@ -11,7 +11,6 @@ from sfumato.errors import QueryRefused
 from sfumato.query.answer.assemble import Drawn, columns_of
 from sfumato.query.answer.error_bars import width_of
 from sfumato.query.answer.shape import ShapedColumn, shape_of
-from sfumato.query.engines.protocol import PublicTables
 from sfumato.query.nodes.literals import halved
 from sfumato.release.answer import Answer
 from sfumato.release.vectors import Array
@@ -19,22 +18,29 @@ from sfumato.release.vectors import Array
 if TYPE_CHECKING:
     from sfumato.query.nodes.questions import Question
     from sfumato.query.plan.compiled_query import CompiledQuery
+    from sfumato.query.plan.open_tables import OpenTables
 
 SURE = Fraction(95, 100)
 """The answer that is made up on the way has intervals at some confidence; nobody sees it."""
 
 
-def rehearse(ready: CompiledQuery, engine: PublicTables) -> None:
+def rehearse(ready: CompiledQuery, opened: OpenTables) -> None:
     """Runs every statement on tables without rows, and makes an answer of two groups: of zeros and of too much noise.
 
-    What ran on no rows before runs so with other numbers in it (`Statement.shape`).
+    What ran on no rows before runs so with other numbers in it (`Statement.shape`); what an answer was made of before
+    makes one, whichever rows are asked about.
     """
     _check_names(ready.question)
     for level in ready.levels:
         if level.summed is None and level.cells.tallies:
-            engine.prepare(level.cells)
+            opened.engine.prepare(level.computed)
         for run in level.runs:
-            engine.prepare(run.cells)
+            opened.engine.prepare(run.cells)
+    opened.worked.finished.get(ready.finishing, lambda: _finish(ready))
+
+
+def _finish(ready: CompiledQuery) -> None:
+    """Makes an answer of made-up numbers; refuses a question of which none can be made."""
     try:
         columns_of(ready, [made_up(ready)], SURE)
     except RecursionError:

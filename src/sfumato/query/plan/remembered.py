@@ -13,14 +13,15 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Generic, TypeVar, final
 
 if TYPE_CHECKING:
-    from sfumato.query.answer.explanation import Explanation
+    from sfumato.query.answer.explanation import Explanation, Rows
     from sfumato.query.answer.shape import ShapedColumn
     from sfumato.query.plan.compiled_query import CompiledQuery
     from sfumato.query.plan.query_plan import QueryPlan
     from sfumato.query.sql.reading import Statement
 
 REMEMBERED = 256
-"""How many questions are kept read, settled, planned and explained."""
+"""How many questions are kept read, settled, planned and explained, and of how many forms it is known how far off
+answers are."""
 
 BY_VALUE = frozenset({str, bytes, int, bool, type(None)})
 BY_WORDS = frozenset({float, Decimal, datetime.date, datetime.datetime, datetime.time, datetime.timedelta})
@@ -35,17 +36,18 @@ class Remembered(Generic[Made]):
 
     def __init__(self, most: int) -> None:
         self._most, self._lock = most, threading.Lock()
-        self._kept: OrderedDict[Hashable, Made] = OrderedDict()
+        self._kept: OrderedDict[_Key, Made] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """What is kept under a key, or else what is made now; what cannot be made is not kept."""
+        once = _Key(key)
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
+            if once in self._kept:
+                self._kept.move_to_end(once)
+                return self._kept[once]
         made = make()
         with self._lock:
-            self._kept[key] = made
+            self._kept[once] = made
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
         return made
@@ -55,8 +57,29 @@ class Remembered(Generic[Made]):
 
 
 @final
+class _Key:
+    """A key whose hash is worked out once: questions are long."""
+
+    __slots__ = ("_hash", "key")
+
+    def __init__(self, key: Hashable) -> None:
+        self.key, self._hash = key, hash(key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self.key == other.key
+
+
+@final
 class Worked:
-    """What was read, settled, planned and explained on the tables of a data set."""
+    """What was read, settled, planned and explained on the tables of a data set.
+
+    ``finished`` are questions from which answers can be made, and ``expected`` how far off these are, ``others`` also
+    at other prices: of all three everything is the key but which rows are asked about (`CompiledQuery.finishing`), so
+    that nothing need be worked out anew for another condition.
+    """
 
     def __init__(self) -> None:
         self.read: Remembered[Statement] = Remembered(REMEMBERED)
@@ -64,6 +87,9 @@ class Worked:
         self.planned: Remembered[CompiledQuery] = Remembered(REMEMBERED)
         self.explained: Remembered[Explanation] = Remembered(REMEMBERED)
         self.shaped: Remembered[tuple[ShapedColumn, ...]] = Remembered(REMEMBERED)
+        self.finished: Remembered[None] = Remembered(REMEMBERED)
+        self.expected: Remembered[Rows] = Remembered(REMEMBERED)
+        self.others: Remembered[Rows] = Remembered(REMEMBERED)
 
 
 def exactly(value: object) -> Hashable | None:

@@ -128,7 +128,7 @@ def _kept(data: Data, finish: Finish, writer: TableWriter, staged: str) -> int:
     if level.listed is None and level.cells.keys:
         rows: int = data.engine.spread(level.cells, finish, writer, staged)
         return rows
-    exact = laid_out(level, data.engine.run(level.cells))
+    exact = laid_out(level, data.engine.run(level.computed))
     keys: Any = exact.keys  # arrays, which are sequences of values
     whole = Computed(exact.numbers, keys=keys)
     return writer.keep(map(finish, in_batches(whole)), finish.schema, staged)

@@ -23,6 +23,9 @@ from sfumato.query.sql.options import plain_calls
 LONGEST_QUESTION = 100_000
 """Texts with more characters are refused before they are read."""
 
+LONGEST_KNOWN = 8_000
+"""Trees of longer texts are not kept: a tree takes about a thousand times the room of its text."""
+
 
 LANGUAGE = "duckdb"
 """sqlglot's name of the language that questions are written in, whichever engine answers. What works out over released
@@ -80,12 +83,17 @@ def parse(text: str) -> Parsed:
         raise QueryRefused(f"the text has {len(text)} characters; at most {LONGEST_QUESTION} are read.")
     if halved(text):
         raise QueryRefused("the text holds half a character (a lone surrogate), which no table can hold.")
-    return _parsed(text)
+    return _known(text) if len(text) <= LONGEST_KNOWN else _parsed(text)
 
 
 @lru_cache(maxsize=128)
+def _known(text: str) -> Parsed:
+    """Parses a text once: who asks the same again, with other parameters, need not wait. Nobody changes trees."""
+    return _parsed(text)
+
+
 def _parsed(text: str) -> Parsed:
-    """Parses a text; who asks the same again, with other parameters, need not wait for that. Nobody changes trees."""
+    """Parses a text."""
     tokens, explain = _explained(text)
     while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
         tokens = tokens[:-1]

@@ -9,9 +9,35 @@ from fastapi import APIRouter, FastAPI
 
 from sfumato.server.pages.desk import Studio
 from sfumato.server.pages.problems import problem_page
-from sfumato.server.pages.routes import administering, asking, auditing, curating, granting, scheduling, visiting
+from sfumato.server.pages.routes import (
+    accounts,
+    administering,
+    asking,
+    auditing,
+    curating,
+    dividing,
+    granting,
+    hooks,
+    reading,
+    registering,
+    scheduling,
+    visiting,
+)
 
-KINDS = (visiting, asking, scheduling, granting, curating, auditing, administering)
+KINDS = (
+    visiting,
+    accounts,
+    asking,
+    scheduling,
+    granting,
+    dividing,
+    registering,
+    curating,
+    auditing,
+    hooks,
+    administering,
+    reading,
+)
 
 
 def router() -> APIRouter:
@@ -24,5 +50,5 @@ def router() -> APIRouter:
 
 def equip(app: FastAPI) -> None:
     """Gives an app what its pages share."""
-    app.state.studio = Studio.begin()
+    app.state.studio = Studio.begin(app.state.running.house)
     app.state.problem_page = problem_page

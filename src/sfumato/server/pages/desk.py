@@ -28,8 +28,12 @@ from sfumato.server.running import Pool, Running, running_of
 from sfumato.server.signing_in import FORM_TOKEN, Visit
 from sfumato.service.house import House
 from sfumato.service.people import Person
+from sfumato.service.readers import Board
 
 Made = TypeVar("Made")
+
+LONGEST_ONWARD = 1_000
+"""Letters of an address that somebody comes back to after signing in."""
 
 THEME = "sfumato-theme"
 """The cookie that says light or dark; it is about nobody."""
@@ -49,6 +53,15 @@ DONE = {
     "revoked": "The token is good for nothing more.",
     "started": "The schedule is started.",
     "stopped": "The schedule is stopped.",
+    "opened": "The share is open.",
+    "divided": "The shares are open.",
+    "policy": "It is in the book; below stands what holds now.",
+    "tested": "A test is on its way. Load this page again in a minute to see how it went.",
+    "unhooked": "That address is told nothing more.",
+    "password": "Your password is changed. All other visits have ended.",
+    "ended": "The visit has ended.",
+    "signed": "A checkpoint is in the book.",
+    "out": "All their visits have ended.",
 }
 """What a page says after something was done. An address names the sentence and never holds it."""
 
@@ -56,17 +69,18 @@ DONE = {
 @final
 @dataclass(frozen=True)
 class Studio:
-    """What all pages of one server share: templates, files, drawings that were made."""
+    """What all pages of one server share: templates, files, drawings that were made, and what readers see."""
 
     templates: Environment
     assets: Assets
     drawings: Drawings
+    board: Board
 
     @staticmethod
-    def begin() -> Studio:
+    def begin(house: House) -> Studio:
         """Loads what comes with the package."""
         assets = Assets.load()
-        return Studio(environment(assets), assets, Drawings())
+        return Studio(environment(assets), assets, Drawings(), Board(house.ledger))
 
 
 @final
@@ -189,5 +203,7 @@ def own_path(text: str, usual: str = "/") -> str:
 
 
 def sign_in_address(request: Request) -> str:
-    """Where to sign in and come back from."""
-    return f"/sign-in?next={quote(request.url.path, safe='/')}" if request.url.path != "/" else "/sign-in"
+    """Where to sign in and come back from, to the very page."""
+    query = request.url.query
+    whole = f"{request.url.path}?{query}" if query and len(query) < LONGEST_ONWARD else request.url.path
+    return f"/sign-in?next={quote(whole, safe='/')}" if whole != "/" else "/sign-in"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from sfumato.server.pages.desk import THEME, sign_in_address
+from sfumato.server.pages.desk import THEME, own_path, sign_in_address
 from sfumato.server.pages.rendering import render
 from sfumato.server.pages.shell import THEMES, Link, Shell, links_of
 from sfumato.server.pages.views.visiting import ProblemView, SignInView
@@ -19,6 +19,7 @@ ADVICE = {
     403: "Somebody who administers this service can say what you may do.",
     404: "It may be called otherwise, or be there for others only.",
     409: "Open the page again and see how it stands now.",
+    413: "Send less at once; large data can be put into a folder of the service by whoever runs it.",
     429: "Wait a little and try again.",
     500: "What was charged stays in the book, and the same question again costs nothing.",
     503: "Try again in a moment. Nothing that was not said to be done was done.",
@@ -32,10 +33,13 @@ def problem_page(request: Request, problem: Problem) -> Response:
         return RedirectResponse(sign_in_address(request), status_code=303)
     shell = _shell(request, _title(problem))
     template = "problem.html"
-    view: ProblemView | SignInView = _view(path, problem)
+    view: ProblemView | SignInView = _view(path, problem, known=bool(shell.csrf))
     if path == SIGN_IN and problem.status in (401, 429):
         refused = NOBODY if problem.status == 401 else problem.detail
-        template, view = "sign_in.html", SignInView(refused=refused)
+        name, onward = getattr(request.state, "tried", ("", "/"))
+        openly = running_of(request).house.settings.publish_openly
+        template = "sign_in.html"
+        view = SignInView(name=name, next=own_path(onward), refused=refused, openly=openly)
     text = render(request.app.state.studio.templates, template, shell=shell, view=view)
     return HTMLResponse(text, problem.status, problem.headers)
 
@@ -59,11 +63,11 @@ def _title(problem: Problem) -> str:
     return problem.title[:1].upper() + problem.title[1:]
 
 
-def _view(path: str, problem: Problem) -> ProblemView:
+def _view(path: str, problem: Problem, *, known: bool) -> ProblemView:
     if problem.status == 401:
         where = WELCOME if path == WELCOME else SIGN_IN
         advice = "A one-time link works once, and for a day. Ask for a new one." if where == WELCOME else ""
         detail = "This link lets nobody in any more." if where == WELCOME else "Your visit has ended: sign in again."
         return ProblemView(401, _title(problem), detail, advice, (Link("Sign in", SIGN_IN),))
-    links = (Link("To the data sets", "/"),)
+    links = (Link("To the data sets", "/"),) if known else (Link("Sign in", SIGN_IN),)
     return ProblemView(problem.status, _title(problem), problem.detail, ADVICE.get(problem.status, ""), links)

@@ -37,7 +37,7 @@ class Notice:
 @final
 @dataclass(frozen=True)
 class Shell:
-    """The frame of a page, as its template reads it."""
+    """The frame of a page, as its template reads it. A page that is there ``openly`` is the same for everybody."""
 
     title: str
     here: str
@@ -49,6 +49,7 @@ class Shell:
     data_set: str = ""
     tabs: tuple[Link, ...] = ()
     notices: tuple[Notice, ...] = ()
+    openly: bool = False
 
     @property
     def version(self) -> str:
@@ -68,6 +69,7 @@ TABS: tuple[tuple[str, str, tuple[Action, ...]], ...] = (
     ("Publish", "/publish", (Action.PUBLISH,)),
     ("Published", "/published", (Action.SEE_PUBLISHED,)),
     ("Book", "/book", (Action.READ_BOOK,)),
+    ("Webhooks", "/webhooks", (Action.KEEP_WEBHOOKS,)),
 )
 """The pages of a data set, with what somebody must be allowed to be led there: one of these."""
 
@@ -94,6 +96,8 @@ def links_of(person: Person, here: str) -> tuple[Link, ...]:
         links.append(("Register", "/register"))
     if person.may(Action.MANAGE_PEOPLE).allowed:
         links.append(("People", "/people"))
+    if person.may(Action.WATCH).allowed:
+        links.append(("Service", "/state"))
     if person.may(Action.KEEP_TOKENS).allowed:
         links.append(("Tokens", "/tokens"))
     return tuple(Link(label, href, here == href) for label, href in links)

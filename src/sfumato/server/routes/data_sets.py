@@ -17,6 +17,7 @@ from sfumato.server.losses import needed_loss_in
 from sfumato.server.models import CodebookBody, DataSetGiven, DataSetName, LossBody, PageGiven, RegisterBody
 from sfumato.server.openapi import add
 from sfumato.server.reading import StrictRoute
+from sfumato.server.uploading import check_own
 from sfumato.service.analysts import Analysts
 from sfumato.service.codebooks import read_codebook
 from sfumato.service.curators import Curators
@@ -102,6 +103,7 @@ async def register(call: Calling, request: Request, data_set: DataSetName, body:
     def act(person: Person) -> Response:
         person.need(Action.REGISTER, data_set)
         made = _registration(data_set, body)
+        check_own(call.running, data_set, made.source)
         before = _before(curators, person, data_set)
         if before is not None and before.plain != made.plain:
             check_unchanged(request, _tag(before), needed=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter
@@ -18,6 +19,7 @@ from sfumato.server.reading import StrictRoute
 from sfumato.server.routes.jobs import submitted
 from sfumato.service.analysts import Analysts
 from sfumato.service.asking import Asked
+from sfumato.service.people import Person
 
 
 def router() -> APIRouter:
@@ -40,11 +42,18 @@ def router() -> APIRouter:
     return routes
 
 
-async def explain(call: Calling, data_set: DataSetName, body: QuestionBody) -> Response:
-    """Says what a question would cost, how near its answer would come, and whether it fits; spends nothing."""
-    asked = asked_in(body)
-    analysts = Analysts(call.house)
-    return written(await call.run(lambda person: explained(analysts.explain(person, data_set, asked))))
+async def explain(call: Calling, data_set: DataSetName, body: QuestionBody, *, other_prices: bool = False) -> Response:
+    """Says what a question would cost, how near its answer would come, and whether it fits; spends nothing.
+
+    How near it would come at other prices takes as long again, and is said where ``other_prices`` is.
+    """
+    asked, analysts = asked_in(body), Analysts(call.house)
+
+    def made(person: Person) -> dict[str, Any]:
+        explanation = analysts.explain(person, data_set, asked)
+        return explained(explanation if other_prices else replace(explanation, others=()))
+
+    return written(await call.run(made))
 
 
 async def ask(

@@ -47,6 +47,7 @@ def router() -> APIRouter:
     add(routes, "DELETE", "/schedules/{name}", remove_schedule, None, status=204, also=(409,))
     add(routes, "GET", "/webhooks", webhooks, PageGiven)
     add(routes, "PUT", "/webhooks/{name}", add_webhook, Given, status=201, also=(409,))
+    add(routes, "POST", "/webhooks/{name}/test", test_webhook, None, status=202)
     add(routes, "DELETE", "/webhooks/{name}", remove_webhook, None, status=204, also=(409,))
     return routes
 
@@ -87,6 +88,12 @@ async def add_webhook(call: Calling, data_set: DataSetName, name: Name, body: We
     """Has an address told of events; the secret that signs what it is told is shown this once."""
     secret = await call.run(lambda person: Webhooks(call.house).add(person, data_set, name, body.address, body.events))
     return written({"name": name, "secret": secret}, 201)
+
+
+async def test_webhook(call: Calling, data_set: DataSetName, name: Name) -> Response:
+    """Has a webhook told of nothing but a test; the list of webhooks says how that went."""
+    await call.run(lambda person: Webhooks(call.house).test(person, data_set, name))
+    return Response(None, 202)
 
 
 async def remove_webhook(call: Calling, data_set: DataSetName, name: Name) -> Response:

@@ -1,34 +1,23 @@
-"""Uploads: data files that curators send. They are written as they come, looked at from outside, and never unpacked."""
+"""Uploads by programs: data files that curators send, as they are."""
 
 from __future__ import annotations
 
-import os
-import struct
-from contextlib import suppress
-from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
-from fastapi import APIRouter
-from fastapi import Path as InPath
+from fastapi import APIRouter, Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sfumato.entropy import system
 from sfumato.server.answering import written
 from sfumato.server.calling import Calling
 from sfumato.server.models import DataSetName, Given
 from sfumato.server.openapi import problems
-from sfumato.server.problems import Refused
-from sfumato.server.running import Running
+from sfumato.server.uploading import FILE, take_in
 from sfumato.service.people import Person
 from sfumato.service.rights import Action
 
-FileName = Annotated[
-    str, InPath(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,80}\.(csv|parquet)$", description="The name of the file.")
-]
+FileName = Annotated[str, Path(pattern=f"^{FILE}$", description="The name of the file.")]
 OCTETS = "application/octet-stream"
-MAGIC, LARGEST_FOOTER = b"PAR1", 16 << 20
-UNFINISHED = ".unfinished-"
 
 
 def router() -> APIRouter:
@@ -50,66 +39,11 @@ def router() -> APIRouter:
 
 async def upload(call: Calling, request: Request, data_set: DataSetName, file: FileName) -> Response:
     """Takes a CSV or Parquet file for a data set, and says under which source it can be registered."""
-    running = call.running
 
-    def begin(person: Person) -> tuple[BinaryIO, Path, Path]:
+    def known(person: Person) -> Person:
         person.need(Action.REGISTER, data_set)
-        return _begun(running, data_set, file)
+        return person
 
-    open_file, unfinished, target = await call.run(begin)
-    size = 0
-    try:
-        with open_file:
-            async for octets in request.stream():
-                size += len(octets)
-                await running.quick.run(lambda octets=octets: open_file.write(octets))  # type: ignore[misc]
-        await running.quick.run(lambda: _finish(unfinished, target))
-    finally:
-        with suppress(OSError):
-            unfinished.unlink()
-    made: dict[str, Any] = {"source": str(target), "size": size}
-    return written(made, 201)
-
-
-def _begun(running: Running, data_set: str, file: str) -> tuple[BinaryIO, Path, Path]:
-    folder, sizes = running.settings.uploads, running.settings.sizes
-    if folder is None:
-        raise Refused(403, "This service takes no uploads: its settings name no folder for them.")
-    target = folder / data_set / file
-    try:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if target.exists():
-            raise Refused(409, "There is a file of this name already: data that was registered does not change.")
-        if sum(one.stat().st_size for one in folder.glob("*/*")) > sizes.uploads_in_all:
-            raise Refused(413, "There is no more room for uploads.")
-        unfinished = target.with_name(UNFINISHED + system().octets(8).hex())
-        return os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"), unfinished, target
-    except OSError:
-        pass
-    raise Refused(503, "The upload cannot be written.")
-
-
-def _finish(unfinished: Path, target: Path) -> None:
-    """Looks at the file from outside, and gives it its name; a name that was taken meanwhile stays what it was."""
-    if target.suffix == ".parquet":
-        _check_parquet(unfinished)
-    try:
-        os.link(unfinished, target)
-        return
-    except FileExistsError:
-        status, why = 409, "There is a file of this name already: data that was registered does not change."
-    except OSError:
-        status, why = 503, "The upload cannot be written."
-    raise Refused(status, why)
-
-
-def _check_parquet(file: Path) -> None:
-    """Refuses what is no Parquet file, or has a footer that is larger than any reader should take in."""
-    size = file.stat().st_size
-    with file.open("rb") as octets:
-        begins = octets.read(4)
-        octets.seek(max(0, size - 8))
-        ends = octets.read(8)
-    right = size >= 12 and begins == MAGIC and ends[4:] == MAGIC
-    if not right or not 0 < struct.unpack("<I", ends[:4])[0] <= min(LARGEST_FOOTER, size - 12):
-        raise Refused(422, "This is no Parquet file, or its footer is too large.")
+    made = await take_in(call.running, await call.run(known), data_set, file, request.stream())
+    said: dict[str, Any] = {"source": str(made.place), "size": made.size}
+    return written(said, 201)

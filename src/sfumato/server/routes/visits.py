@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from sfumato.server import signing_in
+from sfumato.server.problems import Refused
 
 HOME = "/"
 
@@ -24,6 +25,7 @@ def router() -> APIRouter:
 async def enter(request: Request) -> Response:
     """Lets somebody in by the fields ``name`` and ``password``, and leads to ``next`` (a path of ours)."""
     fields = await signing_in.checked_form(request, None)
+    request.state.tried = fields.get("name", "")[:100], fields.get("next", HOME)  # for the page that says it failed
     visit = await signing_in.sign_in(request, fields.get("name", ""), fields.get("password", ""))
     return signing_in.keep(_to(fields.get("next", HOME)), request, visit)
 
@@ -31,7 +33,10 @@ async def enter(request: Request) -> Response:
 async def welcome(request: Request) -> Response:
     """Lets whoever holds a one-time ``link`` choose a ``password``, and lets them in."""
     fields = await signing_in.checked_form(request, None)
-    visit = await signing_in.choose_password(request, fields.get("link", ""), fields.get("password", ""))
+    password = fields.get("password", "")
+    if fields.get("again", password) != password:
+        raise Refused(422, "The two passwords differ. The link is still good: go back, and type them again.")
+    visit = await signing_in.choose_password(request, fields.get("link", ""), password)
     return signing_in.keep(_to(HOME), request, visit)
 
 

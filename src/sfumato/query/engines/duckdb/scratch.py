@@ -20,7 +20,6 @@ from sfumato.query.nodes.kinds import Kind
 
 LIMITS = {
     **SETTINGS,
-    "enable_external_access": "false",
     "error_on_division_by_zero": "false",  # what has no value is missing
     "ieee_floating_point_ops": "false",
     "memory_limit": "1GB",
@@ -50,6 +49,7 @@ def worked_out(text: str, tables: Mapping[str, Sequence[Given]]) -> list[tuple[s
         clock.daemon = True
         clock.start()
         try:
+            connection.execute("SET enable_external_access = false")  # last: some settings are refused after it
             for name, columns in tables.items():
                 _load(connection, name, columns)
             connection.execute("SET lock_configuration = true")

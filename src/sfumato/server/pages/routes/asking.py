@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -23,11 +25,11 @@ from sfumato.server.pages.routes.visiting import standing_of
 from sfumato.server.pages.shell import Link, address_of
 from sfumato.server.pages.views import explained as before
 from sfumato.server.pages.views.amounts import LossForm, read_loss_fields, slider_of, suggested
-from sfumato.server.pages.views.answers import AnswersView, answer_view, rows_of
+from sfumato.server.pages.views.answers import AnswersView, answer_view, asked_in, rows_of
 from sfumato.server.pages.views.codebooks import columns_of, data_set_view, tables_words
 from sfumato.server.pages.views.explained import Explained
-from sfumato.server.pages.views.granting import ShareForm, ShareView, request_view
-from sfumato.server.pages.views.questions import AskView, QuestionForm, asked_of, form_of
+from sfumato.server.pages.views.granting import ShareForm, ShareView, SpentView, request_view
+from sfumato.server.pages.views.questions import AskView, QuestionForm, asked_of, fields_of, form_of
 from sfumato.server.pages.views.shares import paying_share
 from sfumato.service.analysts import Analysts
 from sfumato.service.answers import Rendered
@@ -73,6 +75,8 @@ async def data_set(request: Request) -> Response:
         )
         able = [(label, page) for label, page, action in places if person.may(action, name).allowed]
         links = {page: Link(label, address_of(name, page)) for label, page in reversed(able)}
+        if person.may(Action.REGISTER, name).allowed:
+            links[""] = Link("Register a new version", f"/register?{urlencode({'of': name})}")
         requests = person.may(Action.REQUEST_SHARE, name).allowed
         no_share = "You have no share of the limit yet." if requests else "Shares are for analysts."
         return data_set_view(
@@ -82,17 +86,32 @@ async def data_set(request: Request) -> Response:
             gauge=gauge,
             whose=whose,
             no_share=no_share,
-            links=list(links.values())[::-1][:2],
+            links=_few(links),
+            ask=address_of(name, "/ask") if person.may(Action.ASK, name).allowed else "",
         )
 
     return await desk.show("data_set.html", desk.data_set, made)
 
 
+def _few(links: dict[str, Link]) -> list[Link]:
+    """The two ways that matter most; and that of whoever registers, which is no other's."""
+    own = [links.pop("")] if "" in links else []
+    return [*list(links.values())[::-1][:2], *own]
+
+
 async def ask(request: Request) -> Response:
     """The editor."""
     desk = await Desk.open(request)
-    question = request.query_params.get("question", "")[:10_000]
-    return await desk.show("ask.html", "Ask", lambda: _editor(desk, {"question": question}, begins=True))
+    again, question = desk.number("again"), request.query_params.get("question", "")[:10_000]
+    if not again:
+        return await desk.show("ask.html", "Ask", lambda: _editor(desk, {"question": question}, begins=True))
+
+    def made() -> AskView:
+        desk.person.need(Action.EXPLAIN, desk.data_set)
+        fields = fields_of(_released(desk, again))
+        return _editor(desk, fields, _explanation(desk, fields))
+
+    return await desk.show("ask.html", "Ask", made, pool=desk.running.questions)
 
 
 def _editor(desk: Desk, fields: dict[str, str], shown: Explained | None = None, *, begins: bool = False) -> AskView:
@@ -122,6 +141,7 @@ def _editor(desk: Desk, fields: dict[str, str], shown: Explained | None = None, 
         whose=whose,
         explained=shown,
         may_ask=person.may(Action.ASK, name).allowed,
+        share=address_of(name, "/share") if person.may(Action.REQUEST_SHARE, name).allowed else "",
     )
 
 
@@ -181,9 +201,10 @@ async def asked(request: Request) -> Response:
         desk.person.need(Action.ASK, desk.data_set)
         if made is None:
             return before.wrong(errors)
-        if not made.priced:
-            return before.wrong({"epsilon" if form.by == "loss" else "width": "Say what to pay, or how near to come."})
         try:
+            if not made.priced and not _is_public(desk, made):
+                field = "epsilon" if form.by == "loss" else "width"
+                return before.wrong({field: "Say what to pay, or how near to come."})
             return Analysts(desk.house).ask(desk.person, desk.data_set, made)
         except (LimitReached, QueryRefused) as refusal:
             return before.refused(form.question, refusal)
@@ -197,8 +218,25 @@ async def asked(request: Request) -> Response:
     outcome = await desk.ask(answered)
     if isinstance(outcome, Explained):
         return await desk.show("ask.html", "Ask", lambda: _editor(desk, fields, outcome), status=422)
-    number = 0 if outcome.receipt is None else outcome.receipt.entry
-    return led_to(address_of(desk.data_set, f"/answers/{number}"))
+    if outcome.receipt is not None:
+        return led_to(address_of(desk.data_set, f"/answers/{outcome.receipt.entry}"))
+    shown: Release = outcome  # of public tables alone: it costs nothing, and is kept nowhere
+    return await desk.show(
+        "answer.html",
+        "Public rows",
+        lambda: answer_view(shown, desk.studio.drawings, data_set=desk.data_set, number=0, downloads=()),
+    )
+
+
+def _is_public(desk: Desk, made: Asked) -> bool:
+    """Tells whether public tables alone answer a question: nothing need be said of what to pay."""
+    try:
+        Analysts(desk.house).explain(desk.person, desk.data_set, made)
+    except QueryRefused as refusal:
+        return before.is_public(refusal)
+    except SfumatoError:
+        return False
+    return False
 
 
 async def answers(request: Request) -> Response:
@@ -227,9 +265,9 @@ def _answers(desk: Desk, after: int) -> AnswersView:
     )
 
 
-def _released(desk: Desk) -> Release:
+def _released(desk: Desk, number: int) -> Release:
     """An answer that somebody may see, by whichever right they have."""
-    person, name, number = desk.person, desk.data_set, _number(desk)
+    person, name = desk.person, desk.data_set
     if person.may(Action.SEE_ANSWERS, name).allowed:
         return Curators(desk.house).answer(person, name, number)
     if person.may(Action.SEE_OWN_ANSWERS, name).allowed:
@@ -248,7 +286,13 @@ async def answer(request: Request) -> Response:
     return await desk.show(
         "answer.html",
         f"Answer {_number(desk)}",
-        lambda: answer_view(_released(desk), desk.studio.drawings, data_set=desk.data_set, number=_number(desk)),
+        lambda: answer_view(
+            _released(desk, _number(desk)),
+            desk.studio.drawings,
+            data_set=desk.data_set,
+            number=_number(desk),
+            explains=desk.person.may(Action.EXPLAIN, desk.data_set).allowed,
+        ),
     )
 
 
@@ -273,13 +317,20 @@ async def download(request: Request) -> Response:
 async def share(request: Request) -> Response:
     """The page on which a share is requested."""
     desk = await Desk.open(request)
-    return await desk.show("share.html", "Request a share", lambda: _share(desk))
+    return await desk.show("share.html", "My share", lambda: _share(desk))
 
 
 def _share(desk: Desk, form: ShareForm | None = None) -> ShareView:
-    mine = Analysts(desk.house).requests(desk.person, desk.data_set)
+    person, name, analysts = desk.person, desk.data_set, Analysts(desk.house)
+    mine = analysts.requests(person, name)
     views = tuple(request_view(one) for one in reversed(mine))
-    return ShareView(address_of(desk.data_set, "/share"), form or ShareForm(LossForm("any")), views)
+    after, own = desk.number("after"), address_of(name, "/share")
+    page = analysts.spending(person, name, after=after, many=MANY)
+    links = [Link("From the beginning", own)] if after else []
+    links += [Link("Later charges", f"{own}?after={page.after}")] if page.after is not None else []
+    spent = tuple(SpentView(one.number, one.time, one.share, asked_in(one.what), str(one.loss)) for one in page.items)
+    gauge, whose = standing_of(desk, name)
+    return ShareView(own, form or ShareForm(LossForm("any")), views, gauge, whose, spent, tuple(links))
 
 
 async def request_share(request: Request) -> Response:
@@ -309,4 +360,4 @@ async def request_share(request: Request) -> Response:
     wrong = await desk.running.quick.run(requested)
     if wrong is None:
         return desk.leads("/share", done="asked")
-    return await desk.show("share.html", "Request a share", lambda: _share(desk, wrong), status=422)
+    return await desk.show("share.html", "My share", lambda: _share(desk, wrong), status=422)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -66,7 +67,8 @@ async def sign_in(request: Request) -> Response:
     onward = own_path(request.query_params.get("next", "/"))
     if desk.visit is not None:
         return led_to(onward)
-    return HTMLResponse(desk.written("sign_in.html", "Sign in", SignInView(next=onward)))
+    openly = desk.house.settings.publish_openly
+    return HTMLResponse(desk.written("sign_in.html", "Sign in", SignInView(next=onward, openly=openly)))
 
 
 async def welcome(request: Request) -> Response:
@@ -126,12 +128,14 @@ def _card(desk: Desk, name: str) -> DataSetCard:
     person, analysts = desk.person, Analysts(desk.house)
     codebook = analysts.codebook(person, name)
     gauge, whose = standing_of(desk, name)
-    places = (
+    places: tuple[tuple[str, str, Action], ...] = (
         ("Ask", "/ask", Action.ASK),
         ("Requests", "/requests", Action.DECIDE),
         ("Publish", "/publish", Action.PUBLISH),
         ("Book", "/book", Action.READ_BOOK),
     )
+    if gauge is None:
+        places = (("Request a share", "/share", Action.REQUEST_SHARE), *places)
     links = [Link(label, address_of(name, page)) for label, page, action in places if person.may(action, name).allowed]
     links = links[:2] or [Link("Open", address_of(name))]
     return DataSetCard(name, codebook.title or name, protected(codebook), address_of(name), whose, gauge, tuple(links))
@@ -181,7 +185,25 @@ def _tokens(desk: Desk, form: TokenForm | None = None, secret: Secret | None = N
     mine = Tokens(desk.house).mine(desk.person)
     able = [action for action in Action if action not in LEFT_OUT and _anywhere(desk, action)]
     views = tuple(TokenView(one.place, one.called, scope_words(one.scope), one.until) for one in mine)
-    return TokensView(views, form or TokenForm(), tuple(ScopeView(one.name, one.value) for one in able), secret)
+    settings = desk.running.settings
+    asks = next(
+        (name for name in Analysts(desk.house).data_sets(desk.person) if desk.person.may(Action.ASK, name).allowed), ""
+    )
+    return TokensView(
+        views,
+        form or TokenForm(days=str(min(90, _most_days(desk)))),
+        tuple(ScopeView(one.name, one.value) for one in able),
+        secret,
+        most_days=_most_days(desk),
+        port=settings.pg_port if asks else 0,
+        host=urlsplit(settings.address).hostname or settings.host,
+        name=desk.person.name,
+        data_set=asks,
+    )
+
+
+def _most_days(desk: Desk) -> int:
+    return max(1, int(desk.house.settings.token_lasts // 86_400))
 
 
 def _anywhere(desk: Desk, action: Action) -> bool:

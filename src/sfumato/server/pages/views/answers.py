@@ -87,6 +87,7 @@ class AnswerView:
     meaning: str = ""
     warnings: tuple[str, ...] = ()
     downloads: tuple[Link, ...] = field(default=())
+    again: str = ""
 
 
 def rows_of(lines: Iterable[AnswerLine], *, published: frozenset[int] = frozenset()) -> tuple[AnswerRow, ...]:
@@ -137,6 +138,7 @@ def answer_view(
     number: int,
     title: str = "",
     downloads: Sequence[str] = tuple(FORMS),
+    explains: bool = False,
 ) -> AnswerView:
     """Makes the page of an answer."""
     table, left_out = listing_of_release(release)
@@ -164,6 +166,7 @@ def answer_view(
         meaning=meaning_address(release.loss),
         warnings=("Made with a seed, for a test: this is not private.",) if release.replayable else (),
         downloads=tuple(_download(data_set, number, form) for form in forms),
+        again=f"{address_of(data_set, '/ask')}?again={number}" if explains and release.how.asked else "",
     )
 
 

@@ -60,6 +60,9 @@ class BookView:
     verdict: VerdictView | None = None
     first: str = ""
     next: str = ""
+    take: str = ""
+    checkpoint: str = ""
+    signer: str = ""
 
 
 def book_view(
@@ -73,6 +76,7 @@ def book_view(
     receipts: str = "",
     wrong: str = "",
     export: bool = True,
+    signer: str | None = None,
 ) -> BookView:
     """Makes the page of the book."""
     own = address_of(data_set, "/book")
@@ -87,6 +91,9 @@ def book_view(
         None if verdict is None else verdict_view(verdict),
         own if begun else "",
         f"{own}?after={after}" if after is not None else "",
+        f"{own}/receipts",
+        "" if signer is None else f"{own}/checkpoint",
+        signer or "",
     )
 
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
+from urllib.parse import urlencode
 
 from sfumato.codebook.book import Codebook
 from sfumato.codebook.columns import COLUMN_HEAD
+from sfumato.codebook.tables import Table
 from sfumato.release.render.words import clean
 from sfumato.server.pages.shell import Link
 from sfumato.server.pages.views.amounts import Gauge
 from sfumato.server.pages.views.cells import Cell, Listing
+
+FEW = 100
+"""Rows of a public table that a first look shows."""
 
 LONG = 600
 """Letters of one value that a page of a codebook shows."""
@@ -28,6 +33,17 @@ class ColumnLine:
 
 @final
 @dataclass(frozen=True)
+class TableView:
+    """A table of a codebook; a public one can be looked at as it is, and joined in questions (``look``)."""
+
+    name: str
+    listing: Listing
+    public: bool
+    look: str = ""
+
+
+@final
+@dataclass(frozen=True)
 class DataSetView:
     """What the page of a data set shows."""
 
@@ -38,7 +54,7 @@ class DataSetView:
     gauge: Gauge | None
     no_share: str
     links: tuple[Link, ...]
-    tables: tuple[Listing, ...]
+    tables: tuple[TableView, ...]
     facts: tuple[tuple[str, str], ...]
 
 
@@ -51,6 +67,7 @@ def data_set_view(
     whose: str,
     no_share: str,
     links: Sequence[Link],
+    ask: str = "",
 ) -> DataSetView:
     """Makes the page of a data set from its codebook and how somebody's share stands."""
     return DataSetView(
@@ -61,7 +78,10 @@ def data_set_view(
         gauge,
         no_share,
         tuple(links),
-        tables_of(codebook),
+        tuple(
+            TableView(table.name, listing, table.public, _look(ask, table) if table.public and ask else "")
+            for table, listing in zip(codebook.tables, tables_of(codebook), strict=True)
+        ),
         _facts(codebook),
     )
 
@@ -85,6 +105,17 @@ def _protects(codebook: Codebook, version: str) -> tuple[tuple[str, str], ...]:
         ("Contact", codebook.contact),
     )
     return tuple((label, text) for label, text in named if text)
+
+
+def _look(ask: str, table: Table) -> str:
+    """The editor with a question that a public table answers by itself: exact, and free."""
+    names = ", ".join(_in_sql(column.name) for column in table.columns)
+    return f"{ask}?{urlencode({'question': f'SELECT {names} FROM {_in_sql(table.name)} LIMIT {FEW}'})}"
+
+
+def _in_sql(name: str) -> str:
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
 
 
 def tables_of(codebook: Codebook) -> tuple[Listing, ...]:

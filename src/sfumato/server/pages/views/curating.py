@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import final
+from urllib.parse import urlencode
 
-from sfumato.ledger.periods import Period
 from sfumato.release.checklist import CLOSED, ITEMS, STEPS, Checklist, Item
+from sfumato.release.registry import RegistryEntry
 from sfumato.release.table import ReleaseTable
 from sfumato.server.pages.shell import Link, address_of
-from sfumato.server.pages.views.amounts import LossForm
 from sfumato.server.pages.views.answers import AnswerRow, AnswerView
 from sfumato.server.pages.views.cells import Cell, Listing
 
@@ -111,8 +111,61 @@ class PublishView:
     answers: tuple[AnswerRow, ...]
     action: str
     public: str
+    registry: str
     downloads: tuple[Link, ...] = ()
     pages: tuple[Link, ...] = ()
+    openly: bool = False
+
+
+TABLE_FORMS: Mapping[str, tuple[str, str, str]] = {
+    "csv": ("CSV", "text/csv", "csv"),
+    "json": ("JSON", "application/json", "json"),
+    "html": ("HTML", "text/html", "html"),
+    "latex": ("LaTeX", "application/x-latex", "tex"),
+}
+"""The forms of a release table: what they are called, of which kind they are, and how a file of them ends."""
+
+STATED: Mapping[str, tuple[str, str]] = {
+    "curator": ("Who is responsible", "An organisation, and how it is reached."),
+    "published": ("Published", "When, such as 2026, or November 2026."),
+    "region": ("Region", "Where the people live."),
+    "sector": ("Sector", "Such as health, education, statistics."),
+    "product": ("Product", "What the releases are part of."),
+    "source": ("Address", "Where readers find the releases."),
+    "status": ("Status", "Draft, in use, or ended."),
+    "use_cases": ("What it is used for", ""),
+    "justification": ("Why this loss", "What speaks for this ε, and who decided on it."),
+}
+"""What the book does not know and a registry asks: the facts, what they are called, and hints."""
+
+
+@final
+@dataclass(frozen=True)
+class RegistryView:
+    """The page of an entry for a registry: what it says, and the fields of what must be stated."""
+
+    entry: Listing
+    fields: tuple[tuple[str, str, str, str], ...]
+    downloads: tuple[Link, ...]
+    action: str
+    back: str
+
+
+def registry_view(entry: RegistryEntry, stated: Mapping[str, str], data_set: str) -> RegistryView:
+    """Makes the page; fields are filled with what was stated, or with what the book knows."""
+    own = address_of(data_set, "/publish/registry")
+    said = f"?{urlencode(stated)}" if stated else ""
+    facts = entry.document().tables[0].rows
+    return RegistryView(
+        Listing(
+            tuple((Cell(row[0].capitalize(), header=True), *(Cell(text) for text in row[1:])) for row in facts),
+            (Cell("Fact"), Cell("What it says")),
+        ),
+        tuple((name, label, hint, stated.get(name) or getattr(entry, name)) for name, (label, hint) in STATED.items()),
+        tuple(Link(label, f"{own}/{form}{said}") for form, label in (("csv", "CSV"), ("json", "JSON"))),
+        own,
+        address_of(data_set, "/publish"),
+    )
 
 
 @final
@@ -124,6 +177,7 @@ class PublishedView:
     description: str
     answers: tuple[AnswerView, ...]
     promise: str = ""
+    pages: tuple[Link, ...] = ()
 
 
 def table_listing(table: ReleaseTable) -> Listing:
@@ -131,35 +185,3 @@ def table_listing(table: ReleaseTable) -> Listing:
     facts = table.document().tables[0]
     head = (Cell("What"), *(Cell(text) for text in facts.head[1:]))
     return Listing(tuple((Cell(row[0], header=True), *(Cell(text) for text in row[1:])) for row in facts.rows), head)
-
-
-@final
-@dataclass(frozen=True)
-class RegisterForm:
-    """A registration as somebody filled it in."""
-
-    loss: LossForm
-    name: str = ""
-    version: str = "1"
-    source: str = ""
-    codebook: str = ""
-    period: str = ""
-    errors: Mapping[str, str] = field(default_factory=dict)
-
-
-PERIODS: Sequence[tuple[str, str]] = (
-    ("", "none: for good"),
-    *((period.value, f"each {period.value}") for period in Period),
-)
-"""The periods of limits, as a page offers them."""
-
-
-@final
-@dataclass(frozen=True)
-class RegisterView:
-    """The page on which data is registered."""
-
-    action: str
-    form: RegisterForm
-    periods: Sequence[tuple[str, str]] = PERIODS
-    doubts: tuple[str, ...] = ()

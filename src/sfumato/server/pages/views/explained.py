@@ -26,6 +26,11 @@ FIELD_WORDS = {
     "keys": "“Public keys”",
 }
 
+ONLY_PUBLIC = "this asks only what is public, so there is nothing to pay"
+"""How the planner begins when it says that a question has no price."""
+
+PUBLIC = "Free: this asks public tables alone, and the answer is exact."
+
 
 @final
 @dataclass(frozen=True)
@@ -51,6 +56,7 @@ class Explained:
     tree: Listing | None = None
     noise: Listing | None = None
     cuts: Listing | None = None
+    public: str = ""
 
 
 def explained(explanation: Explanation) -> Explained:
@@ -72,7 +78,7 @@ def explained(explanation: Explanation) -> Explained:
         as_other=tuple(f"{price} for {who}, of {rest.str_down()} that is left" for who, price, rest in one.beside),
         plain_error="" if one.half_width is None else f"± {width(one.half_width)} ({percent(one.confidence)})",
         errors=_numbers(one.errors, ("column", *sizes)),
-        others=_numbers(one.others, (f"at … (± in a group of {SIZES[-1]:,})", *(row[0] for row in one.errors))),
+        others=_numbers(tuple(one.others), (f"at … (± in a group of {SIZES[-1]:,})", *(row[0] for row in one.errors))),
         bounds=one.bounds,
         tree=_texts(one.tree, ("step", "what it does")),
         noise=listing_of(
@@ -94,9 +100,16 @@ def _summary(one: Explanation, *, free: bool, left: str) -> str:
     return f"{price}{of}. {errors}."
 
 
+def is_public(error: SfumatoError) -> bool:
+    """Tells whether a price was refused because there is none: public tables alone answer the question."""
+    return str(error).startswith(ONLY_PUBLIC)
+
+
 def refused(text: str, error: SfumatoError) -> Explained:
     """Says why a question is refused, what of it is meant, and which fields the advice speaks of."""
     why = str(error)
+    if is_public(error):
+        return Explained(summary=PUBLIC, public=PUBLIC)
     marks = places_of(text, why)
     fields = tuple(dict.fromkeys(NAMED.findall(why)))
     return Explained(

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import final
+from typing import TypeVar, final
 
 from sfumato.ledger.requests import Decision, Request
 from sfumato.server.pages.shell import Link, address_of
 from sfumato.server.pages.views.amounts import Gauge, LossForm, gauge_of, part_of
+from sfumato.server.pages.views.registering import PERIODS
 from sfumato.service.limits import Line
+from sfumato.service.policies import Policy
+
+Item = TypeVar("Item")
+
+MANY = 50
+"""How many lines one page of a list has."""
 
 LEGEND = "The strong colour is spent, the faint one set aside for shares and not spent yet; the rest is free."
 
@@ -29,27 +36,59 @@ class AccountRow:
     tone: str
     until: str
     open: bool
+    purpose: str = ""
+
+
+@final
+@dataclass(frozen=True)
+class OpenForm:
+    """A share that nobody has asked for, as somebody filled it in."""
+
+    loss: LossForm
+    name: str = ""
+    reason: str = ""
+    period: str = ""
+    errors: Mapping[str, str] = field(default_factory=dict)
 
 
 @final
 @dataclass(frozen=True)
 class LimitsView:
-    """The tree of limits of a data set."""
+    """The tree of limits of a data set; ``form`` opens a share, for those who may do so alone."""
 
     promise: str
     whole: Gauge
     rows: tuple[AccountRow, ...]
     close: str
+    open: str
     may_close: bool
+    form: OpenForm | None = None
+    pages: tuple[Link, ...] = ()
+    divide: str = ""
     legend: str = LEGEND
+    periods: Sequence[tuple[str, str]] = (("", "for good, until it is closed"), *PERIODS[1:])
 
 
-def limits_view(lines: Sequence[Line], data_set: str, *, may_close: bool) -> LimitsView:
+def limits_view(
+    lines: Sequence[Line], data_set: str, *, may_close: bool, form: OpenForm | None = None, page: int = 1
+) -> LimitsView:
     """Makes the page of limits."""
     first, *others = lines
-    rows = tuple(_row(one, data_set) for one in others)
+    shown, links = one_page(others, page, address_of(data_set, "/limits"))
+    rows = tuple(_row(one, data_set) for one in shown)
     whole = gauge_of_whole(first, others)
-    return LimitsView(first.promise, whole, rows, address_of(data_set, "/limits/close"), may_close)
+    close, opens = address_of(data_set, "/limits/close"), address_of(data_set, "/limits/open")
+    return LimitsView(
+        first.promise, whole, rows, close, opens, may_close, form, links, f"{address_of(data_set, '/limits')}/divide"
+    )
+
+
+def one_page(items: Sequence[Item], page: int, own: str) -> tuple[Sequence[Item], tuple[Link, ...]]:
+    """One page of a list, and the ways to those before and after it."""
+    begin = MANY * (max(1, page) - 1)
+    links = [Link("Those before", f"{own}?page={page - 1}")] if begin else []
+    links += [Link("More", f"{own}?page={max(1, page) + 1}")] if len(items) > begin + MANY else []
+    return items[begin : begin + MANY], tuple(links)
 
 
 def gauge_of_line(line: Line) -> Gauge:
@@ -87,6 +126,7 @@ def _row(line: Line, data_set: str) -> AccountRow:
         tone,
         line.until or "",
         bool(share) and not line.closed,
+        line.purpose,
     )
 
 
@@ -112,6 +152,36 @@ class RequestView:
 
 @final
 @dataclass(frozen=True)
+class PolicyForm:
+    """Another policy, as somebody filled it in."""
+
+    needed: str = ""
+    reason: str = ""
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+
+@final
+@dataclass(frozen=True)
+class PolicyView:
+    """How many people must grant a share, who said so, and the form by which that is changed."""
+
+    words: str
+    by: str
+    reason: str
+    form: PolicyForm | None
+    action: str
+
+
+def policy_view(policy: Policy, data_set: str, *, may: bool, form: PolicyForm | None = None) -> PolicyView:
+    """Reads a policy; whoever decides may change it."""
+    words = "One person grants a share." if policy.needed == 1 else f"{policy.needed} people must grant a share."
+    own = PolicyForm(str(policy.needed)) if form is None else form
+    action = address_of(data_set, "/requests/policy")
+    return PolicyView(words, policy.by, policy.reason, own if may else None, action)
+
+
+@final
+@dataclass(frozen=True)
 class RequestsView:
     """The queue of requests."""
 
@@ -119,6 +189,8 @@ class RequestsView:
     whole: Gauge
     waiting: tuple[RequestView, ...]
     decided: tuple[RequestView, ...]
+    policy: PolicyView
+    pages: tuple[Link, ...] = ()
 
 
 @final
@@ -138,12 +210,28 @@ class ShareForm:
 
 @final
 @dataclass(frozen=True)
+class SpentView:
+    """One charge to a share of one's own."""
+
+    number: int
+    time: str
+    share: str
+    asked: str
+    loss: str
+
+
+@final
+@dataclass(frozen=True)
 class ShareView:
-    """The page on which shares are requested."""
+    """The page of one's share: how it stands, what was paid from it, and the form by which another one is requested."""
 
     action: str
     form: ShareForm
     requests: tuple[RequestView, ...]
+    gauge: Gauge | None
+    whose: str
+    spent: tuple[SpentView, ...]
+    pages: tuple[Link, ...] = ()
 
 
 def request_view(
@@ -179,15 +267,19 @@ def requests_view(
     lines: Sequence[Line],
     data_set: str,
     person: str,
+    policy: PolicyView,
+    *,
     errors: Mapping[int, str] | None = None,
+    page: int = 1,
 ) -> RequestsView:
     """Makes the queue."""
     views = [request_view(one, person=person, data_set=data_set, errors=errors) for one in requests]
     waiting = tuple(one for one in views if one.state == "waiting")
     many = len(waiting)
     lead = "Nobody waits for a decision." if not many else f"{many} {'waits' if many == 1 else 'wait'} for a decision."
-    decided = tuple(reversed([one for one in views if one.state != "waiting"]))
-    return RequestsView(lead, gauge_of_whole(lines[0], lines[1:]), waiting, decided)
+    decided = [one for one in reversed(views) if one.state != "waiting"]
+    shown, links = one_page(decided, page, address_of(data_set, "/requests"))
+    return RequestsView(lead, gauge_of_whole(lines[0], lines[1:]), waiting, tuple(shown), policy, links)
 
 
 def request_tasks(names: Mapping[str, int]) -> tuple[Link, ...]:

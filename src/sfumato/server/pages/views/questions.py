@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
-from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.concentrated import GDP
+from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure
 from sfumato.codebook.book import Codebook
 from sfumato.errors import SfumatoError
+from sfumato.exact import digits_up
+from sfumato.release.record import Cutting, Release
 from sfumato.server.pages.shell import Link
 from sfumato.server.pages.views.amounts import LONGEST, Gauge, Slider, kind_of_limit, read_loss_fields
 from sfumato.server.pages.views.codebooks import ColumnLine
@@ -64,6 +68,7 @@ class AskView:
     explained: Explained | None = None
     links: tuple[Link, ...] = ()
     may_ask: bool = True
+    share: str = ""
 
     @property
     def refusal(self) -> str:
@@ -89,6 +94,49 @@ def form_of(fields: Mapping[str, str], limit: Loss | None) -> QuestionForm:
         bounds={name: fields.get(name, "").strip()[:20] for name in BOUNDS if fields.get(name, "").strip()},
         keys=fields.get("keys", "")[:MOST_KEYS],
     )
+
+
+BOUND_WORDS = (
+    ("max_rows", re.compile(r"at most ([0-9,]+) rows? of .* (?:is|are) kept")),
+    ("max_rows_per_group", re.compile(r"at most ([0-9,]+) rows? of .* in each group counts?")),
+    ("max_groups", re.compile(r"at most ([0-9,]+) groups? of .* counts?")),
+)
+"""How releases say what was cut because the question said so."""
+
+ASKED_FOR = "the question"
+
+
+def fields_of(release: Release) -> dict[str, str]:
+    """The form of an answer's question, as far as the answer says: its text, its price, how much of each unit counts.
+
+    Public keys that were said with it stand in no answer: they are said again.
+    """
+    fields = {"question": release.how.asked, **_loss_fields(release.loss)}
+    for cut in release.how.cuts:
+        if cut.cutting is not Cutting.UNITS or cut.source != ASKED_FOR:
+            continue
+        for name, words in BOUND_WORDS:
+            found = words.fullmatch(cut.what)
+            if found is not None:
+                fields.setdefault(name, found[1].replace(",", ""))
+                break
+    return fields
+
+
+def _loss_fields(loss: Loss) -> dict[str, str]:
+    said: dict[str, Any]
+    match loss:
+        case Pure():
+            said = {"epsilon": loss.epsilon}
+        case Approx():
+            said = {"epsilon": loss.epsilon, "delta": loss.delta}
+        case ZCDP():
+            said = {"rho": loss.rho}
+        case GDP():
+            said = {"mu": loss.mu}
+        case _:
+            return {}
+    return {name: digits_up(value) for name, value in said.items() if value}
 
 
 def asked_of(form: QuestionForm, codebook: Codebook) -> tuple[Asked | None, dict[str, str]]:

@@ -22,6 +22,7 @@ class SignInView:
     next: str = "/"
     name: str = ""
     refused: str = ""
+    openly: bool = False
 
 
 @final
@@ -96,6 +97,8 @@ class PersonView:
     grants_text: str
     own: bool = False
     error: str = ""
+    has_password: bool = True
+    tokens: str = ""
 
 
 @final
@@ -126,6 +129,8 @@ class PeopleView:
     people: tuple[PersonView, ...]
     form: PersonForm
     link: NewLink | None = None
+    pages: tuple[Link, ...] = ()
+    sign_out: str = "/people/sign-out"
     add: str = "/people/add"
     change: str = "/people/change"
     renew: str = "/people/renew"
@@ -211,8 +216,23 @@ class TokensView:
     form: TokenForm
     scopes: tuple[ScopeView, ...]
     secret: Secret | None = None
+    most_days: int = 90
+    port: int = 0
+    host: str = ""
+    name: str = ""
+    data_set: str = ""
     action: str = "/tokens"
     revoke: str = "/tokens/revoke"
+
+
+@final
+@dataclass(frozen=True)
+class TokensOfView:
+    """The page of somebody's tokens, for administrators."""
+
+    name: str
+    tokens: tuple[TokenView, ...]
+    revoke: str = "/people/tokens/revoke"
 
 
 def scope_words(names: Sequence[str] | None) -> str:
