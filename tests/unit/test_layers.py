@@ -143,7 +143,6 @@ NAMED_BESIDE: dict[tuple[str, str], str] = {
     ("ledger", "postgres"): "a store of ledgers",
     ("cli/ledger.py", "postgres"): "the address of a ledger",
     ("cli/serve.py", "postgres"): "what several workers need, and a port",
-    ("server/ports.py", "postgres"): "a port that speaks its protocol",
     ("server/postgres", "postgres"): "the port that speaks its protocol",
     ("service/places.py", "postgres"): "the addresses of servers that data may come from",
     ("service/settings.py", "postgres"): "the address of a ledger",
