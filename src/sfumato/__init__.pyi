@@ -16,6 +16,7 @@ from . import (
     local,
     mechanisms,
     noise,
+    planning,
     release,
     stats,
     synth,
@@ -67,6 +68,8 @@ from .mechanisms.randomized_response import randomized_response
 from .mechanisms.selection import exponential, permute_and_flip, top_k
 from .mechanisms.sparse_vector import sparse_vector
 from .mechanisms.stability import stability_histogram
+from .planning.making import plan
+from .planning.wishes import wanted
 from .query import engines
 from .query.engines.data_check import check_data
 from .query.frame.columns import col, count_rows, count_units, lit, when
@@ -211,6 +214,8 @@ __all__ = [
     "one_each",
     "parallel",
     "permute_and_flip",
+    "plan",
+    "planning",
     "privacy_filter",
     "project",
     "propose_test_release",
@@ -241,5 +246,6 @@ __all__ = [
     "truncate_groups",
     "variance",
     "vector",
+    "wanted",
     "when",
 ]

@@ -47,7 +47,7 @@ def test_every_public_name_is_in_the_reference_once() -> None:
 
 
 def test_few_names_are_at_the_top() -> None:
-    assert len(sfumato.__all__) <= 142
+    assert len(sfumato.__all__) <= 145  # 142, and plan, wanted and planning: where most people begin
 
 
 def test_a_missing_line_is_noticed() -> None:

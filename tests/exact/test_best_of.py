@@ -94,14 +94,14 @@ def test_charging_only_the_winner_is_wrong() -> None:
 
 
 @pytest.mark.parametrize("cost", ["0.5", "1", "2"])
-def test_a2_037_and_a3_027_the_geometric_law_costs_at_most_three_times(cost: str) -> None:
+def test_A2_037_and_A3_027_the_geometric_law_costs_at_most_three_times(cost: str) -> None:
     one = sf.scalar(int) >> sf.laplace(scale=1 / Fraction(cost)) >> _pair
     many = one.source >> sf.best_of(one, stop="0.0000001")
     assert 3 * Fraction(cost) * Fraction(999, 1000) < epsilon(many) <= 3 * Fraction(cost)
     assert float(TruncatedNegativeBinomial(Fraction(1), Fraction(1, 100)).mean()) == pytest.approx(100)
 
 
-def test_a3_028_high_orders_of_the_curve_tend_to_three_times_the_pure_loss() -> None:
+def test_A3_028_high_orders_of_the_curve_tend_to_three_times_the_pure_loss() -> None:
     one = sf.scalar(int) >> sf.laplace(scale=2) >> _pair
     loss = (one.source >> sf.best_of(sf.convert_measure(one, sf.Renyi), stop="0.0000001")).map(1)
     assert isinstance(loss, sf.Renyi)
@@ -117,7 +117,7 @@ def test_a3_028_high_orders_of_the_curve_tend_to_three_times_the_pure_loss() -> 
         (100, "0.9", 50, "0.25", 10.94055),
     ],
 )
-def test_a3_029_and_030_wrapped_curves(shape: int, stop: str, order: int, value: str, known: float) -> None:
+def test_A3_029_and_A3_030_wrapped_curves(shape: int, stop: str, order: int, value: str, known: float) -> None:
     """One run is known at one order. In the last case ln(1/stop) per unit of shape is less than the spec's 25.2570.
 
     ``known`` is the paper's bound, ln(M exp((λ − 1)D))/(λ − 1); ours is ln(1 + M (exp((λ − 1)D) − 1))/(λ − 1).
@@ -135,7 +135,7 @@ def test_a3_029_and_030_wrapped_curves(shape: int, stop: str, order: int, value:
     assert loss.at(Fraction(order)) < known + 1e-5
 
 
-def test_a3_031_mean_number_of_runs() -> None:
+def test_A3_031_mean_number_of_runs() -> None:
     assert float(TruncatedNegativeBinomial(Fraction(1), Fraction(1, 10)).mean()) == pytest.approx(10)
     assert float(TruncatedNegativeBinomial(Fraction(2), Fraction(1, 2)).mean()) == pytest.approx(8 / 3)
     assert TruncatedNegativeBinomial(Fraction(2), Fraction(1, 2)).pmf(0) == 0
@@ -217,7 +217,7 @@ def test_runs_without_a_score_are_candidates_with_the_worst() -> None:
         assert float(law[FAILED]) == pytest.approx(1 / 3)
 
 
-def test_a3_032_tuning_over_all_candidates_costs_all_of_them() -> None:
+def test_A3_032_tuning_over_all_candidates_costs_all_of_them() -> None:
     one = scores([["0.6", "0.4"], ["0.4", "0.6"]])
     five = one.source >> sf.combinators.best_of_all([one] * 5)
     assert epsilon(five) == 5 * epsilon(one)
@@ -243,7 +243,7 @@ def test_a_search_over_settings_pays_for_one_drawn_candidate_about_three_times()
     assert {outcome[1][0] for outcome in law} == {0, 1}, "the release says which setting won"
 
 
-def test_a3_109_the_curve_of_training_and_scoring_is_wrapped_as_a_whole() -> None:
+def test_A3_109_the_curve_of_training_and_scoring_is_wrapped_as_a_whole() -> None:
     """Release one (score, model, setting): priced from the curve of both, far below that of the mean number of runs."""
     space = sf.vector(int, between=(0, 1))
     training = sf.convert_measure(space >> sf.sum() >> sf.gaussian(scale=20), sf.Renyi)

@@ -92,7 +92,7 @@ MECHANISMS = {
 
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("sure", [Fraction(1, 2), Fraction(9, 10), Fraction(95, 100), Fraction(999, 1000)])
-def test_p1_140_one_number_is_covered_as_stated(name: str, sure: Fraction) -> None:
+def test_P1_140_one_number_is_covered_as_stated(name: str, sure: Fraction) -> None:
     mechanism = MECHANISMS[name]
     noised = mechanism.noise
     assert noised is not None
@@ -109,7 +109,7 @@ def test_p1_140_one_number_is_covered_as_stated(name: str, sure: Fraction) -> No
     assert float(law.probability(17 + noised.offset + 3)) == pytest.approx(float(noised.noise.pmf(3)))
 
 
-def test_p1_140_p3_133_a_release_states_what_its_half_width_states() -> None:
+def test_P1_140_P3_133_a_release_states_what_its_half_width_states() -> None:
     for mechanism in MECHANISMS.values():
         if mechanism.noise is None or mechanism.noise.offset or "truncated" in mechanism.how.mechanism:
             continue
@@ -121,7 +121,7 @@ def test_p1_140_p3_133_a_release_states_what_its_half_width_states() -> None:
 
 @pytest.mark.parametrize("family", [DiscreteLaplace, DiscreteGaussian])
 @pytest.mark.parametrize("size", [1, 2, 10])
-def test_p1_141_vectors_are_covered_together(family: type, size: int) -> None:
+def test_P1_141_vectors_are_covered_together(family: type, size: int) -> None:
     noise = family(Fraction(1000))
     intervals = released(np.zeros(size, dtype=int), noise, coordinates=size).interval()
     assert isinstance(intervals, list) and len(intervals) == size
@@ -448,7 +448,7 @@ def source(noise: Noise) -> Any:
 
 @pytest.mark.parametrize("truth", [0, 1, 5, 100])
 @pytest.mark.parametrize("noise", [L10, G10])
-def test_p1_150_clipped_and_rounded_counts_are_covered(noise: Noise, truth: int) -> None:
+def test_P1_150_clipped_and_rounded_counts_are_covered(noise: Noise, truth: int) -> None:
     plain = coverage(noise, truth, lambda value: one(number(value, noise).interval()))
     clipped = coverage(noise, truth, lambda value: one(number(value, noise).clipped(0).interval()))
     rounded = coverage(noise, truth, lambda value: one(number(value, noise).clipped(0).through(round).interval()))

@@ -138,7 +138,7 @@ def test_squared_distances_are_of_one_row_at_a_time() -> None:
     assert (made >> total()).map(2) == 8
 
 
-def test_a2_038_the_score_of_four_points() -> None:
+def test_A2_038_the_score_of_four_points() -> None:
     points = np.array([(0, 0), (0, 2), (10, 0), (10, 2)], dtype=np.float64)
     centroids = ((0.0, 1.0), (10.0, 1.0))
     seen = matrix(2, between=(0, 10)) >> cluster_totals(centroids, weight=1)

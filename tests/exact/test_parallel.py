@@ -41,7 +41,7 @@ def near(left: Fraction, right: Fraction) -> bool:
 
 
 @pytest.mark.parametrize("scales", [("1", "1"), ("1", "2"), ("0.5", "2")])
-def test_a1_118_disjoint_groups_cost_the_larger_under_add_remove(scales: tuple[str, str]) -> None:
+def test_A1_118_disjoint_groups_cost_the_larger_under_add_remove(scales: tuple[str, str]) -> None:
     made = by_letter() >> sf.parallel(counting(*scales))
     dearest = max(1 / Fraction(scale) for scale in scales)
     assert made.map(1) == sf.Pure(dearest)
@@ -49,14 +49,14 @@ def test_a1_118_disjoint_groups_cost_the_larger_under_add_remove(scales: tuple[s
 
 
 @pytest.mark.parametrize("scales", [("1", "1"), ("1", "2"), ("0.5", "2")])
-def test_a1_118_disjoint_groups_cost_the_sum_of_the_two_largest_under_change_one(scales: tuple[str, str]) -> None:
+def test_A1_118_disjoint_groups_cost_the_sum_of_the_two_largest_under_change_one(scales: tuple[str, str]) -> None:
     made = by_letter(size=2) >> sf.parallel(counting(*scales))
     both = sum(1 / Fraction(scale) for scale in scales)
     assert made.map(1) == sf.Pure(both)
     assert near(true_epsilon(made, [rows for rows in LETTERS if len(rows) == 2]), both)
 
 
-def test_a1_118_a_row_exchanged_inside_a_part_can_cost_twice_its_loss() -> None:
+def test_A1_118_a_row_exchanged_inside_a_part_can_cost_twice_its_loss() -> None:
     """Where parts hold more than their key, "the sum of the two largest" is too little: 2 + 1 here, and 4 is true."""
     space = sf.frame({"part": ["a", "b"], "value": ["x", "y"]}, size=1)
     values = sf.select("value") >> sf.count_by() >> sf.laplace(scale="0.5")
@@ -82,7 +82,7 @@ def test_pure_losses_are_exact_for_noise_on_counts(spread: tuple[int, int, int],
     assert near(true_epsilon(made, partitions(spread[2]), d_in=spread), Fraction(claimed.epsilon))
 
 
-def test_a2_027_counts_with_laplace_noise() -> None:
+def test_A2_027_counts_with_laplace_noise() -> None:
     """The seed's map is 3 · 0.2 = 0.6; groups give L1 / 10 = 0.5, which is reached."""
     three = sf.Space(sf.Parts((0, 1, 2), (sf.domains.Vector(sf.domains.Texts()),) * 3), sf.PartDistance())
     made = three >> sf.parallel(sf.count() >> sf.laplace(scale=10))
@@ -99,7 +99,7 @@ def three_counts() -> sf.Measurement:
     return sf.vector(str) >> sf.count() >> sf.laplace(scale=10)
 
 
-def test_a2_031_the_ratio_is_a_product_over_the_parts_that_differ() -> None:
+def test_A2_031_the_ratio_is_a_product_over_the_parts_that_differ() -> None:
     made = PARTED >> sf.parallel(counting("1", "3"))
     alone = [sf.vector(str) >> one for one in counting("1", "3")]
     assert made.law is not None

@@ -33,7 +33,7 @@ ADDED = [("", "a"), ("a", "ab"), ("a", "aa"), ("ab", "abc"), ("ba", "aab"), ("ab
 
 @pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize(("left", "right"), ADDED)
-def test_a2_025_independent_labels_move_one_row_in_one_part(
+def test_A2_025_independent_labels_move_one_row_in_one_part(
     count: int, left: str, right: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = sf.vector(str) >> sf.transforms.random_parts(count)
@@ -71,7 +71,7 @@ def shuffle_and_cut(data: Sequence[Hashable], count: int) -> Law:
     )
 
 
-def test_a2_025_shuffling_and_cutting_reaches_two_three_two() -> None:
+def test_A2_025_shuffling_and_cutting_reaches_two_three_two() -> None:
     laws = shuffle_and_cut("r", 2), shuffle_and_cut("ra", 2)
     worst = GroupedDistance(0, 0, 0)
     for a, b in itertools.product(*laws):
@@ -333,7 +333,7 @@ KNOWN = {"max_groups": {"country": 1}, "max_rows_per_group": {"year": 1}, "claim
         (("country", "year"), 4, {}, (4, 4, 4), 4, "8"),
     ],
 )
-def test_a2_026_asylum_seekers(
+def test_A2_026_asylum_seekers(
     columns: tuple[str, ...], b_in: int, facts: dict[str, Any], spread: tuple[int, int, int], l2: int, rho: str
 ) -> None:
     grouped = ASYLUM >> sf.group_by(*columns, **facts)
@@ -343,7 +343,7 @@ def test_a2_026_asylum_seekers(
     assert (counts >> sf.gaussian(scale=1)).map(b_in) == sf.ZCDP(rho)
 
 
-def test_e2_09_groups_do_not_carry_to_finer_groupings() -> None:
+def test_E2_09_groups_do_not_carry_to_finer_groupings() -> None:
     finer = ASYLUM >> sf.group_by("country", "year", max_groups={"country": 1}, claim=VOUCHED)
     both = ASYLUM >> sf.group_by("country", "year", max_groups={"country": 1, "year": 3}, claim=VOUCHED)
     coarser = ASYLUM >> sf.group_by("country", max_groups={("country", "year"): 3}, claim=VOUCHED)
@@ -357,7 +357,7 @@ def test_e2_09_groups_do_not_carry_to_finer_groupings() -> None:
     ) == GroupedDistance(5, 9, 9)
 
 
-def test_e2_10_and_e2_11_each_stage_takes_the_distance_of_the_one_before() -> None:
+def test_E2_10_and_E2_11_each_stage_takes_the_distance_of_the_one_before() -> None:
     grouped = ASYLUM >> sf.group_by("year")
     assert grouped.source.metric == sf.AddRemove()
     assert grouped.target.metric == sf.PartDistance()
@@ -372,7 +372,7 @@ HAIR = {("f", h): n for h, n in zip("wxyz", (20, 32, 27, 9), strict=True)} | {
 }
 
 
-def test_a1_119_a_table_of_counts_costs_what_one_cell_costs() -> None:
+def test_A1_119_a_table_of_counts_costs_what_one_cell_costs() -> None:
     """P1-129: one vector with its joint sensitivity, and not eight questions."""
     people = sf.frame({"sex": ["f", "m"], "hair": list("wxyz")})
     grouped = people >> sf.group_by("sex", "hair")
@@ -389,7 +389,7 @@ def test_a1_119_a_table_of_counts_costs_what_one_cell_costs() -> None:
     assert (people >> sf.composition(apart)).map(1) == sf.Pure(4)
 
 
-def test_a1_120_two_groupings_add_up() -> None:
+def test_A1_120_two_groupings_add_up() -> None:
     students = sf.frame({"famsize": ["GT3", "LE3"], "school": ["GP", "MS"]})
     by = [sf.group_by(name) >> sf.transforms.sizes() >> sf.laplace(scale=4) for name in ("famsize", "school")]
     assert (students >> sf.composition(by)).map(1) == sf.Pure("0.5")

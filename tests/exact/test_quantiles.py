@@ -117,14 +117,14 @@ def layers(plan: Cut | None) -> int:
     return 0 if plan is None else 1 + max(layers(plan.left), layers(plan.right))
 
 
-def test_a2_030_layers() -> None:
+def test_A2_030_layers() -> None:
     equal = [[Fraction(k, count + 1) for k in range(1, count + 1)] for count in range(1, 9)]
     assert [layers(halving(alphas)) for alphas in equal] == [1, 2, 2, 3, 3, 3, 3, 4]
     assert [layers(seed_split(alphas)) for alphas in equal] == [1, 2, 3, 3, 4, 4, 4, 4]
     assert [count.bit_length() for count in range(1, 9)] == [1, 2, 2, 3, 3, 3, 3, 4]
 
 
-def test_e2_12_the_seed_split_loses_more_than_its_layers() -> None:
+def test_E2_12_the_seed_split_loses_more_than_its_layers() -> None:
     """The seed's tree for three quantiles has three layers and charges 2 for each of two; a row can lose 4.5."""
     plan = cooled(seed_split([Fraction(1, 64), Fraction(1, 16), Fraction(1, 4)]), Fraction(1, 16))
     charged = 2 * (3).bit_length() * 16
@@ -142,7 +142,7 @@ def cooled(plan: Cut | None, temperature: Fraction) -> Cut | None:
     return Cut(plan.alpha, temperature, cooled(plan.left, temperature), cooled(plan.right, temperature))
 
 
-def test_a2_028_seven_quantiles() -> None:
+def test_A2_028_seven_quantiles() -> None:
     space = vector(float)
     made = space >> recursive_quantiles(SEVEN, between=(0, 100), temperature=100)
     assert made.map(1) == Pure(0.032)
@@ -175,7 +175,7 @@ def test_all_paths_to_leaves_cost_the_same(measure: type[Loss]) -> None:
     )
 
 
-def test_a2_014_bounds_by_quantiles_cost_less_than_two_quantiles() -> None:
+def test_A2_014_bounds_by_quantiles_cost_less_than_two_quantiles() -> None:
     made = vector(float) >> recursive_quantiles([0.05, 0.95], between=(-100, 100), temperature=19)
     apart = 2 * Fraction(2 * 95, 100 * 19)
     assert apart == Fraction(1, 5)

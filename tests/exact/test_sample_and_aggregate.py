@@ -84,7 +84,7 @@ def test_a_unit_moves_one_aggregate_however_many_rows_it_has(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("b_in", [1, 3, 100])
-def test_a2_036_fifty_parts(b_in: int) -> None:
+def test_A2_036_fifty_parts(b_in: int) -> None:
     space = sf.frame({"id": int, "value": float})
     facts: dict[str, Any] = {"parts": 50, "between": (0, 10), "default": 5, "claim": VOUCHED}
 
@@ -99,7 +99,7 @@ def test_a2_036_fifty_parts(b_in: int) -> None:
     assert several.map(10**9) == 10  # never more than all of them
 
 
-def test_e2_19_the_second_stage_takes_the_spread_and_uses_how_many_parts_differ() -> None:
+def test_E2_19_the_second_stage_takes_the_spread_and_uses_how_many_parts_differ() -> None:
     made = aggregated(count=50)
     assert made.source.metric == sf.AddRemove() and made.target.metric == sf.ChangeOne()
     assert made.target.domain == sf.domains.Vector(sf.Categories(tuple(LETTERS)), 50)

@@ -122,7 +122,7 @@ def test_adding_and_removing_rows_of_a_public_number_counts_double() -> None:
     assert [other.map(d) for d in (0, 1, 2, 4)] == [sf.Pure(0), sf.Pure(0), one.map(1), one.map(2)]
 
 
-def test_a2_033_mean_of_a_sample_of_a_population() -> None:
+def test_A2_033_mean_of_a_sample_of_a_population() -> None:
     inner = sf.mean() >> sf.laplace(scale="0.5")
     space = sf.vector(float, between=(0, 10), size=10, metric=sf.AddRemove())
     assert (space >> inner).map(2) == sf.Pure(2)
@@ -137,7 +137,7 @@ def test_a2_033_mean_of_a_sample_of_a_population() -> None:
     assert drawn.map(1) == changed.map(1)
 
 
-def test_a2_034_poisson_samples() -> None:
+def test_A2_034_poisson_samples() -> None:
     for rate, once, known in [
         ("0.01", 1, 0.017037),
         ("0.1", 1, 0.158565),

@@ -142,7 +142,7 @@ def test_gaps_follow_their_law() -> None:
     assert distance(0.8) > 24.3
 
 
-def test_a2_023_alerts_by_composition_and_with_a_shared_threshold() -> None:
+def test_A2_023_alerts_by_composition_and_with_a_shared_threshold() -> None:
     sales, monotonic = 10, MONOTONIC
     for space, one, four in ((GENERAL, 20, 80), (monotonic, 15, 60)):
         assert (space >> above_threshold(100, scale=one)).map(sales) == Pure(1)
@@ -155,7 +155,7 @@ def test_a2_023_alerts_by_composition_and_with_a_shared_threshold() -> None:
         assert (monotonic >> above_threshold(100, scale=seeds_claim)).map(sales).epsilon > Fraction(1, 4)  # type: ignore[attr-defined]
 
 
-def test_a2_024_one_and_a_half_is_reached() -> None:
+def test_A2_024_one_and_a_half_is_reached() -> None:
     measurement = MONOTONIC >> above_threshold(0, scale=1)
     here, there = measurement.law([0] * 100 + [-50]), measurement.law([1] * 100 + [-50])  # type: ignore[misc]
     seen = (False,) * 100 + (True,)
@@ -163,7 +163,7 @@ def test_a2_024_one_and_a_half_is_reached() -> None:
     assert float(found) == pytest.approx(1.5, abs=5e-4) and found <= Fraction(3, 2) + HAIR
 
 
-def test_p2_033_restarted_after_every_hit_inside_a_composition() -> None:
+def test_P2_033_restarted_after_every_hit_inside_a_composition() -> None:
     """k thresholds one after the other: each new one is a query to one compositor, and k times as much is charged."""
     alert = sf.vector(int) >> sf.query_stream() >> sf.above_threshold(50, scale=2)
     loss = alert.map(1)

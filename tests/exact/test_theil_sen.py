@@ -42,7 +42,7 @@ def within(distance: int) -> Any:
 
 
 @pytest.mark.parametrize(("common", "more"), [(2, 1), (3, 1), (4, 1), (5, 1), (2, 2), (3, 2), (4, 2), (3, 3)])
-def test_a2_061_rows_added_move_one_and_a_half_times_as_many_slopes(common: int, more: int) -> None:
+def test_A2_061_rows_added_move_one_and_a_half_times_as_many_slopes(common: int, more: int) -> None:
     claimed = int((sf.matrix(2) >> pair_slopes(between=FAR)).map(more))
     assert claimed == math.ceil(3 * more / 2)
     laws = law(POINTS[:common]), law(POINTS[: common + more])
@@ -50,14 +50,14 @@ def test_a2_061_rows_added_move_one_and_a_half_times_as_many_slopes(common: int,
 
 
 @pytest.mark.parametrize(("common", "more"), [(2, 1), (4, 1), (4, 2)])
-def test_a2_061_fewer_would_not_do(common: int, more: int) -> None:
+def test_A2_061_fewer_would_not_do(common: int, more: int) -> None:
     """Of an even number of rows, one more moves two slopes, in any coupling; and two of four move three."""
     laws = law(POINTS[:common]), law(POINTS[: common + more])
     assert not coupled(*laws, within(math.ceil(3 * more / 2) - 1))
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5])
-def test_a2_061_a_row_exchanged_moves_one_slope_out_and_one_in(size: int) -> None:
+def test_A2_061_a_row_exchanged_moves_one_slope_out_and_one_in(size: int) -> None:
     assert (sf.matrix(2, size=size) >> pair_slopes(between=FAR)).map(1) == 2
     laws = law(POINTS[:size]), law([*POINTS[: size - 1], POINTS[5]])
     assert coupled(*laws, within(2)) and not coupled(*laws, within(1))
@@ -68,7 +68,7 @@ def drop_last_then_shuffle(points: Sequence[tuple[float, float]]) -> Law:
     return law(points[: len(points) // 2 * 2])
 
 
-def test_a2_061_leaving_the_last_row_out_before_the_shuffle_is_worse() -> None:
+def test_A2_061_leaving_the_last_row_out_before_the_shuffle_is_worse() -> None:
     first, *others = POINTS[:4]
     laws = drop_last_then_shuffle(others), drop_last_then_shuffle([*others, first])
     assert not coupled(*laws, within(2)) and coupled(*laws, within(3))
@@ -88,7 +88,7 @@ def mixture(points: Sequence[tuple[float, float]], chosen: sf.Measurement) -> di
     return dict(chances)
 
 
-def test_a2_060_the_median_of_slopes_costs_more_than_the_book_says() -> None:
+def test_A2_060_the_median_of_slopes_costs_more_than_the_book_says() -> None:
     """Six points on a steep line and one far off: the loss is within the claim, and beyond the book's, which is 1."""
     chosen = sf.vector(float, between=(-2, 2)) >> median(temperature=1, step="1/64")
     assert (sf.matrix(2) >> pair_slopes(between=(-2, 2)) >> median(temperature=1, step="1/64")).map(1) == sf.Pure(2)
@@ -98,7 +98,7 @@ def test_a2_060_the_median_of_slopes_costs_more_than_the_book_says() -> None:
     assert 1.05 < worst <= 2
 
 
-def test_a2_060_and_a2_063_slopes_of_a_line_are_one_number() -> None:
+def test_A2_060_and_A2_063_slopes_of_a_line_are_one_number() -> None:
     points = np.array([(0, 1), (1, 3), (2, 5), (3, 7)], dtype=np.float64)
     made = sf.matrix(2) >> pair_slopes(between=(-10, 10), matchings=3)
     assert made(points).tolist() == [2.0] * 6
@@ -107,7 +107,7 @@ def test_a2_060_and_a2_063_slopes_of_a_line_are_one_number() -> None:
     assert sum(0 in pair for pair in itertools.combinations(range(4), 2)) == 3
 
 
-def test_a2_062_the_relative_temperature_does_not_depend_on_the_number_of_matchings() -> None:
+def test_A2_062_the_relative_temperature_does_not_depend_on_the_number_of_matchings() -> None:
     """k matchings: k times as many slopes, and a temperature k times as high."""
     for times in (1, 2, 16):
         made = sf.matrix(2) >> pair_slopes(between=(-1, 1), matchings=times) >> median(temperature=times)

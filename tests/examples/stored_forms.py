@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from sfumato.ledger.register.register import Register
 from sfumato.ledger.stores.sqlite import SqliteStore
 from sfumato.release.checklist import Checklist
 from sfumato.release.codec import release_from_plain, release_to_plain
+from sfumato.release.context import ContextRecord
 
 KEY = bytes(range(32))
 
@@ -99,6 +101,39 @@ def read_model(path: Path) -> object:
     return [type(model).__name__, [float(one) for one in model.coef_], str(model.release_.loss)]
 
 
+def write_plan(path: Path) -> None:
+    by_day = "SELECT day, COUNT(*) AS n FROM visits GROUP BY day"
+    statistics = [
+        sf.wanted("SELECT COUNT(DISTINCT user_id) AS people FROM visits", within={"people": 10}),
+        sf.wanted(by_day, name="by day", max_groups=2, max_rows_per_group=1, noise="laplace", priority=2),
+        sf.wanted("SELECT COUNT(DISTINCT user_id) AS people FROM visits", name="gone", within=1, priority=3),
+    ]
+    sf.plan(visits(rows=20, people=5, groups=3).codebook, statistics, epsilon=1, forms=forms()).save(path)
+
+
+def read_plan(path: Path) -> object:
+    made = sf.planning.Plan.read(path)
+    dropped = [(one.name, str(one.price)) for one in made.dropped]
+    return [[(one.name, str(one.loss), one.key) for one in made.steps], dropped, str(made.cost)]
+
+
+def forms() -> sf.planning.Forms:
+    flow = ContextRecord("a visitor", "the town", "the public", "counts", "each month", challenges=(("ε", "odds"),))
+    study = sf.planning.PreferenceStudy(
+        "visitors", ("why?",), ("less noise",), ("the ill",), Fraction(1, 3), ("rules",)
+    )
+    return sf.planning.Forms(flow, flow, sf.planning.Datasheet(uses="planning"), study)
+
+
+def write_forms(path: Path) -> None:
+    path.write_text(json.dumps(forms().to_plain(), indent=1, ensure_ascii=False), encoding="utf-8")
+
+
+def read_forms(path: Path) -> object:
+    found = sf.planning.Forms.from_plain(json.loads(path.read_text(encoding="utf-8")))
+    return [found == forms(), list(found.missing)]
+
+
 STORED = [
     StoredForm("ledger.db", write_ledger, read_ledger),
     StoredForm("register.db", write_register, read_register),
@@ -106,4 +141,6 @@ STORED = [
     StoredForm("codebook.yaml", write_codebook, read_codebook),
     StoredForm("checklist.json", write_checklist, read_checklist),
     StoredForm("model.json", write_model, read_model),
+    StoredForm("plan.json", write_plan, read_plan),
+    StoredForm("forms.json", write_forms, read_forms),
 ]

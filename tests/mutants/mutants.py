@@ -82,7 +82,7 @@ ACCOUNTS = (
         new="total(sorted(amounts, reverse=True)[:1])",
         killers=(
             "tests/unit/test_losses.py::test_parallel_parts",
-            "tests/exact/test_parallel.py::test_a1_118_disjoint_groups_cost_the_sum_of_the_two_largest_under_change_one",
+            "tests/exact/test_parallel.py::test_A1_118_disjoint_groups_cost_the_sum_of_the_two_largest_under_change_one",
         ),
         audits=("tests/exact/test_audit_exact.py::test_our_own_mechanisms_keep_their_promises",),
     ),
@@ -494,7 +494,7 @@ TRANSFORMS = (
         old="matchings * (moved - (-moved // 2)",
         new="matchings * (moved",
         killers=(
-            "tests/exact/test_theil_sen.py::test_a2_061_rows_added_move_one_and_a_half_times_as_many_slopes[2-1]",
+            "tests/exact/test_theil_sen.py::test_A2_061_rows_added_move_one_and_a_half_times_as_many_slopes[2-1]",
         ),
     ),
     Mutant(

@@ -20,7 +20,7 @@ TRAINING_DOORS = (
         path="train/guards.py",
         old="        if not self._stepping:\n",
         new="        if False:\n",
-        killers=(f"{FIRST_STEPS}test_A3_036_training_beside_the_batches_is_refused",),
+        killers=(f"{FIRST_STEPS}test_P3_036_training_beside_the_batches_is_refused",),
     ),
     Mutant(
         name="parameters that were set free have gradients without noise",

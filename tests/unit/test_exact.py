@@ -18,6 +18,7 @@ from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfumato.accounting.facts.gaussian import mu_near
 from sfumato.accounting.plans.search import about, greatest, greatest_integer, least, least_integer
 from sfumato.errors import BadArgument, CannotCalibrate
 from sfumato.exact import (
@@ -302,3 +303,9 @@ def test_secants_lead_to_where_a_falling_function_meets_0_and_give_up_where_it_d
     assert about(lambda x: math.exp(-x) - 0.25, start=start) == pytest.approx(math.log(4), rel=1e-14)
     assert about(lambda x: math.nan, start=start) is None
     assert about(lambda x: 1.0 if x < 3 else -1.0, start=start) == pytest.approx(3, rel=1e-12)
+
+
+def test_a_place_that_is_known_to_the_last_digit_ends_the_search() -> None:
+    epsilon = Fraction(7033332100304291, 288230376151711744)
+    near = mu_near(epsilon, epsilon / 10**6)
+    assert near is not None and 0.001 < near < 0.1  # the bracket was empty, and the next step was divided by its length

@@ -90,7 +90,7 @@ def test_a_tiny_epsilon_still_has_a_table_where_delta_is_large() -> None:
     assert measurement(["a"] * 50).value == ("a",)
 
 
-def test_p2_066_top_keys_of_a_public_list() -> None:
+def test_P2_066_top_keys_of_a_public_list() -> None:
     measurement = sf.vector(str) >> sf.stats.top_keys(2, keys=["a", "b", "c"], temperature=1)
     assert measurement(["c"] * 90 + ["a"] * 45 + ["unlisted"] * 99).value == ("c", "a")
     assert measurement.map(1) == sf.Pure(2)

@@ -49,6 +49,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("remote",),
     ("audit",),
     ("attacks",),
+    ("planning",),
     ("service",),
     ("demo",),
     ("server",),
@@ -84,6 +85,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
             "local",
             "train",
             "synth",
+            "planning",
         }
     ),
     "cryptography": frozenset({"entropy", "ledger", "server"}),  # the key stream; signed checkpoints; certificates
@@ -103,7 +105,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     # local: the collector of reports; server: PostgreSQL's catalog, out of codebooks; both when they are asked for
     "duckdb": frozenset({"query", "local", "server"}),
     "sqlglot": frozenset({"query", "server"}),  # server: the commands of the PostgreSQL port, and its catalog
-    "pyarrow": frozenset({"release", "query", "local", "synth", "demo", "cli"}),  # local: as for duckdb
+    "pyarrow": frozenset({"release", "query", "local", "synth", "planning", "demo", "cli"}),  # local: as for duckdb
     "scipy": frozenset({"attacks", "learn", "synth"}),  # programs and optimisers; nothing private is made with it
     "sklearn": frozenset({"learn", "train", "synth"}),  # the manners of estimators
     "torch": frozenset({"train", "synth"}),

@@ -33,7 +33,7 @@ from sfumato.stats.quantiles import Choice, Method, anchors, bounds_by_quantiles
 SEVEN = [0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9]
 
 
-def test_a2_029_accuracy_of_seven_quantiles() -> None:
+def test_A2_029_accuracy_of_seven_quantiles() -> None:
     """10 000 uniforms at temperature 100: errors are those that the specification computed, not the printed ones."""
     rows = np.random.default_rng(29).uniform(0, 100, 10_000)
     made, entropy = vector(float) >> recursive_quantiles(SEVEN, between=(0, 100), temperature=100), ReplayEntropy(29)
@@ -45,7 +45,7 @@ def test_a2_029_accuracy_of_seven_quantiles() -> None:
     assert not (errors.max(axis=1) < 0.52).any()
 
 
-def test_a2_032_bounds_of_a_normal_column() -> None:
+def test_A2_032_bounds_of_a_normal_column() -> None:
     """Targets ±1.645 at a total of ε = 0.2; what is clamped there keeps a mean of 0 and a deviation near 0.912."""
     rows = np.random.default_rng(32).normal(size=1000)
     made, entropy = vector(float) >> bounds_by_quantiles(between=(-4, 4), loss=Pure(0.2)), ReplayEntropy(32)

@@ -50,7 +50,7 @@ def begun(path: Path, limit: sf.Loss | None = None) -> sf.ledger.Register:
 # --- what it records ---------------------------------------------------------------------------------------------
 
 
-def test_p3_128_releases_and_cumulative_loss_of_each_unit(register: sf.ledger.Register) -> None:
+def test_P3_128_releases_and_cumulative_loss_of_each_unit(register: sf.ledger.Register) -> None:
     register.admit(["ann", "bob"], sf.Pure(0.5), release="ages")
     register.admit(["ann", "eve"], sf.Pure(0.3), release="incomes")
     assert register.took_part("ann") == ("ages", "incomes")
@@ -62,7 +62,7 @@ def test_p3_128_releases_and_cumulative_loss_of_each_unit(register: sf.ledger.Re
     assert register.left("nobody") == sf.Pure(1)
 
 
-def test_p3_128_releases_that_a_member_of_the_audience_accessed(register: sf.ledger.Register) -> None:
+def test_P3_128_releases_that_a_member_of_the_audience_accessed(register: sf.ledger.Register) -> None:
     for name in ("ages", "incomes", "ages"):
         register.admit([1], sf.Pure(0.1), release=name)
     register.accessed("press", "incomes")
@@ -76,7 +76,7 @@ def test_p3_128_releases_that_a_member_of_the_audience_accessed(register: sf.led
         register.accessed("press", "heights")
 
 
-def test_p3_125_a_small_overlap_is_dropped_from_all_but_one_partition() -> None:
+def test_P3_125_a_small_overlap_is_dropped_from_all_but_one_partition() -> None:
     """3 % of the students are at both universities; each counts at the first one only, and both cost ε once."""
     register = sf.ledger.Register(":memory:", key=KEY, limit=sf.Pure(0.5))
     north, south = np.arange(1000), np.arange(970, 1970)

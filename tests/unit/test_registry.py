@@ -12,7 +12,8 @@ import pytest
 from tests.examples.releases import HOSTILE, linkedin, one_number, several
 
 import sfumato as sf
-from sfumato.release.registry import COLUMNS, FURTHER, RegistryEntry, to_csv
+from sfumato.release.context import ContextRecord
+from sfumato.release.registry import COLUMNS, FURTHER, RegistryEntry, find_entries, to_csv
 from sfumato.release.render.csv import harmless
 
 
@@ -71,6 +72,21 @@ def test_json_and_csv_hold_all_facts() -> None:
     assert list(record) == [*COLUMNS, *FURTHER] and record["use_cases"] == "planning of lines"
     assert read(entry.to_csv()) == [record]
     assert len(read(to_csv([entry, *sf.datasets.deployments()]))) == 42
+
+
+def test_P3_112_entries_are_found_by_facts_and_by_the_five_fields_of_a_flow() -> None:
+    flow = ContextRecord("a member", "LinkedIn", "the public", "hires by employer", "published each quarter")
+    own = RegistryEntry.of(linkedin(), name="reports", curator="LinkedIn").with_flow(flow)
+    assert (own.data_subject, own.transmission_principle) == ("a member", "published each quarter")
+    entries = [own, *sf.datasets.deployments()]
+    assert find_entries(entries, recipient="PUBLIC", information_type="hires") == [own]
+    assert find_entries(entries, recipient="the public", data_subject="a patient") == []
+    census = find_entries(entries, curator="census")
+    assert len(census) == 7 and {entry.curator for entry in census} == {"U.S. Census Bureau"}
+    assert find_entries(entries) == entries
+    for wrong in ({"colour": "red"}, {"curator": " "}, {"curator": 3}):
+        with pytest.raises(sf.errors.BadArgument):
+            find_entries(entries, **wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", HOSTILE)

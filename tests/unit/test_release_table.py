@@ -45,7 +45,7 @@ def tables() -> tuple[ReleaseTable, ReleaseTable]:
     return ReleaseTable.of(linkedin(), **LINKEDIN), ReleaseTable.of([microsoft()], **MICROSOFT)
 
 
-def test_a3_085_four_reports_cost_four_times_as_much() -> None:
+def test_A3_085_four_reports_cost_four_times_as_much() -> None:
     total = composed([release.loss for release in linkedin()])
     assert total == sf.Approx("4.8", "4e-10")
     # The count's noise, continuous as in the text: scale 1/1.2, ±2.50. Ours is discrete, and ±2 holds it already.
@@ -59,7 +59,7 @@ def test_a3_085_four_reports_cost_four_times_as_much() -> None:
     assert count.map(1) == sf.Pure("1.2") and count(["a"] * 9).half_width == 2
 
 
-def test_a3_086_two_hires_cost_double() -> None:
+def test_A3_086_two_hires_cost_double() -> None:
     [row] = tables()[0].rows
     pair = row.loss.group(2)
     assert pair.epsilon == Fraction("9.6")
@@ -67,14 +67,14 @@ def test_a3_086_two_hires_cost_double() -> None:
     assert float(pair.delta) == pytest.approx(4e-10 * (1 + math.exp(4.8)))
 
 
-def test_a3_087_microsoft() -> None:
+def test_A3_087_microsoft() -> None:
     count = sf.vector(str) >> sf.count() >> sf.laplace(scale=5)
     assert count.map(1) == sf.Pure("0.2")
     assert float(Laplace(Fraction(5)).quantile(Fraction(975, 1000))) == pytest.approx(14.98, abs=5e-3)
     assert count(["a"]).half_width == 15  # discrete noise: whole numbers
 
 
-def test_a3_088_the_tables_of_the_book() -> None:
+def test_A3_088_the_tables_of_the_book() -> None:
     first, second = (dict(zip(FIELDS, table.rows[0].cells, strict=True)) for table in tables())
     assert first == {
         "Project Scope": "Reports on top jobs and skills for recent hires in 3-month period",

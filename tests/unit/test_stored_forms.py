@@ -33,6 +33,7 @@ def plainly(found: object) -> object:
 def test_what_was_stored_is_read_again(form: StoredForm, tmp_path: Path) -> None:
     copy = tmp_path / form.file
     shutil.copy(GOLDEN / form.file, copy)
+    copy.chmod(0o600)  # as it was made; a clone lets others read it
     assert plainly(form.read(copy)) == json.loads(FOUND.read_text(encoding="utf-8"))[form.file]
 
 

@@ -22,6 +22,7 @@ from sfumato.cli.exits import code_of, misused, tell
 from sfumato.cli.learn import app as learn_app
 from sfumato.cli.ledger import app as ledger_app
 from sfumato.cli.local import app as local_app
+from sfumato.cli.plan import plan_statistics
 from sfumato.cli.query import explain, query
 from sfumato.cli.serve import serve
 from sfumato.cli.synth import app as synth_app
@@ -107,6 +108,7 @@ def teller(story: Story) -> Callable[..., None]:
 app.command()(query)
 app.command()(explain)
 app.command("compile")(compile_question)
+app.command("plan")(plan_statistics)
 app.command()(audit)
 app.command()(serve)
 app.command()(doctor)

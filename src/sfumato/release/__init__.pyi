@@ -6,7 +6,7 @@ from .estimate import Estimate
 from .interval import Interval
 from .publication import missing_for_publication
 from .record import Failure, How
-from .registry import RegistryEntry
+from .registry import RegistryEntry, find_entries
 from .table import ReleaseTable
 from .written import WrittenTable, read_release
 
@@ -22,6 +22,7 @@ __all__ = [
     "ReleaseTable",
     "WrittenTable",
     "combine",
+    "find_entries",
     "inverse_variance",
     "missing_for_publication",
     "read_release",

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import final
 
 from sfumato.accounting.losses.measures import Approx, Loss, Pure
+from sfumato.errors import BadArgument
 from sfumato.exact import digits_up
+from sfumato.release.context import ContextRecord
 from sfumato.release.record import Release
 from sfumato.release.render import rendered
 from sfumato.release.render.csv import lines
@@ -38,7 +40,10 @@ _PARAMETER = re.compile(r"(\w+)=([0-9.]+(?:e-?[0-9]+)?)(?:;|$)")
 @final
 @dataclass(frozen=True)
 class RegistryEntry:
-    """One deployment: facts as texts, empty where unknown. The first fourteen are the columns of the registry."""
+    """One deployment: facts as texts, empty where unknown. The first fourteen are the columns of the registry.
+
+    The last five say between whom information flows, as in a `ContextRecord`.
+    """
 
     name: str
     curator: str = ""
@@ -59,6 +64,11 @@ class RegistryEntry:
     rate: str = ""
     limit: str = ""
     justification: str = ""
+    data_subject: str = ""
+    sender: str = ""
+    recipient: str = ""
+    information_type: str = ""
+    transmission_principle: str = ""
 
     @classmethod
     def of(
@@ -94,6 +104,10 @@ class RegistryEntry:
         }
         return cls(**(derived | stated))
 
+    def with_flow(self, flow: ContextRecord) -> RegistryEntry:
+        """The same entry, which also says between whom information flows and on what terms."""
+        return replace(self, **{name: getattr(flow, name) for name in FLOW})
+
     def number(self, parameter: str) -> Fraction | None:
         """One of the parameters, such as "epsilon", as a number; None where it is not stated as one.
 
@@ -124,6 +138,27 @@ class RegistryEntry:
 _NAMES = tuple(part.name for part in fields(RegistryEntry))
 COLUMNS, FURTHER = _NAMES[:14], _NAMES[14:]
 """The columns of the registry, and what an epsilon registry asks further."""
+
+FLOW = tuple(part.name for part in fields(ContextRecord) if part.name != "challenges")
+"""The five facts that say between whom information flows."""
+
+
+def find_entries(entries: Iterable[RegistryEntry], **words: str) -> list[RegistryEntry]:
+    """Lists the entries that state each of the named facts in these words, in capitals or not.
+
+    What an entry does not state is not found.
+
+    >>> reports = RegistryEntry("reports", curator="LinkedIn", recipient="the public")
+    >>> find_entries([reports, RegistryEntry("a census")], recipient="Public") == [reports]
+    True
+    """
+    for name, word in words.items():
+        if name not in _NAMES:
+            raise BadArgument("a fact of an entry", f"one of {', '.join(_NAMES)}", name)
+        if not isinstance(word, str) or not word.strip():
+            raise BadArgument(name, "said in words", word)
+    asked = {name: word.casefold() for name, word in words.items()}
+    return [one for one in entries if all(word in getattr(one, name).casefold() for name, word in asked.items())]
 
 
 def to_csv(entries: Iterable[RegistryEntry]) -> str:

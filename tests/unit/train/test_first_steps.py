@@ -257,7 +257,7 @@ def test_a_step_is_called_once_for_each_batch() -> None:
     assert training.taken == 3
 
 
-def test_A3_036_training_beside_the_batches_is_refused() -> None:
+def test_P3_036_training_beside_the_batches_is_refused() -> None:
     model = network()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     training = started(model, optimizer=optimizer)

@@ -61,6 +61,8 @@ def about(height: Callable[[float], float], *, start: float) -> float | None:
             break
         if not low < following < high:
             following = math.sqrt(low) * math.sqrt(high)
+            if following == place:  # nothing lies between what is known any more
+                break
         reached = height(following)
         steep = (reached - value) / math.log1p((following - place) / place)
         place, value, slope = following, reached, steep if steep < 0 else -1.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -42,7 +42,7 @@ from sfumato.query.plan.engine_plan import ExactAggregate, Total
 from sfumato.query.plan.grouping_sets import Level
 from sfumato.query.plan.infer_bounds import bounds_inferred
 from sfumato.release.answer import AnswerColumn
-from sfumato.release.render.words import width
+from sfumato.release.render.words import finite, width
 
 if TYPE_CHECKING:
     from sfumato.query.plan.compiled_query import CompiledQuery
@@ -231,15 +231,28 @@ def _numbers(question: Question) -> list[str]:
 
 def _errors(compiled: CompiledQuery, sizes: Sequence[int], confidence: Fraction) -> list[tuple[str, ...]]:
     """Each column's error in made-up groups of several sizes, at values in the middle of their bounds."""
+    told = foretold(compiled, sizes, confidence)
+    return [(name, *("—" if wide is None else width(wide) for _, wide in each)) for name, each in told]
+
+
+Near: TypeAlias = tuple[float | None, float | None]
+"""A value in the middle of what is possible, and half of its error bar; None where it is not known."""
+
+
+def foretold(compiled: CompiledQuery, sizes: Sequence[int], confidence: Fraction) -> list[tuple[str, list[Near]]]:
+    """Foretells the numbers of a question in made-up groups of several sizes, column by column, and their errors."""
     answer = finished(_ungrouped(compiled), [_made_up(compiled, sizes)], confidence)
     places = range(len(sizes))
-    return [(name, *(_error(answer[name], place) for place in places)) for name in _numbers(compiled.question)]
+    return [(name, [_foretold(answer[name], place) for place in places]) for name in _numbers(compiled.question)]
 
 
-def _error(column: AnswerColumn, place: int) -> str:
+def _foretold(column: AnswerColumn, place: int) -> Near:
+    value = finite(column.values[place])
     low = None if column.low is None else column.low[place]
     high = None if column.high is None else column.high[place]
-    return "—" if low is None or high is None or not np.isfinite([low, high]).all() else width((high - low) / 2)
+    if low is None or high is None or not np.isfinite([low, high]).all():
+        return value, None
+    return value, float((high - low) / 2)
 
 
 def _ungrouped(compiled: CompiledQuery) -> CompiledQuery:

@@ -224,10 +224,13 @@ class QuantilesAt(ChosenAt):
 
     def error(self, confidence: Fraction) -> str:
         """Says how many rows the rank is off, at most; of several quantiles, each of which rests on others, nothing."""
+        rows = self.rank_error(confidence)
+        return "" if rows is None else f"± {rows} rows in rank"
+
+    def rank_error(self, confidence: Fraction) -> int | None:
         if len(self.way.levels) != 1 or confidence == 1:
-            return ""
-        rows = exponential_shortfall(self.way.bins.many, self.temperature, 1 - confidence, 1)
-        return f"± {math.floor(rows)} rows in rank"
+            return None
+        return math.floor(exponential_shortfall(self.way.bins.many, self.temperature, 1 - confidence, 1))
 
     @property
     def proofs(self) -> tuple[str, ...]:

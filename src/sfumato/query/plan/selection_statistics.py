@@ -183,6 +183,10 @@ class SpecialAt(Priced):
         """Says how far off it is, with a confidence; nothing, where that depends on the data."""
         return ""
 
+    def rank_error(self, confidence: Fraction) -> int | None:
+        """How many rows the rank of what is found is off, at most; None where it has no rank, or that is not known."""
+        return None
+
 
 @guarantee(
     claim="Pure: distance · rows · the loss of one row; zCDP: distance² · squares · the loss of one row",
