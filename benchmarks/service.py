@@ -157,9 +157,10 @@ async def _pg_load(server: Served, made: Callable[[int], str], seconds: float) -
 
     async def ask(place: int) -> None:
         nonlocal failed, begun
-        said = {"host": "127.0.0.1", "port": server.port + 1, "dbname": "sfumato", "options": settings}
-        name, token = f"analyst{place}", server.tokens[place]
-        async with await psycopg.AsyncConnection.connect(**said, user=name, password=token, autocommit=True) as one:
+        address = f"host=127.0.0.1 port={server.port + 1} dbname=sfumato user=analyst{place}"
+        token = server.tokens[place]
+        connecting = psycopg.AsyncConnection.connect(address, password=token, options=settings, autocommit=True)
+        async with await connecting as one:
             await together.wait()
             begun = time.perf_counter()
             while (sent := time.perf_counter()) < begun + seconds:

@@ -47,7 +47,10 @@ class Port:
     def __init__(self, running: Running, limits: Limits | None = None) -> None:
         settings = running.settings
         self.running, self.limits = running, limits or Limits()
-        self.context, self.binding = (None, None) if settings.pg_tls is None else tls_of(*settings.pg_tls)
+        self.context: ssl.SSLContext | None = None
+        self.binding: bytes | None = None
+        if settings.pg_tls is not None:
+            self.context, self.binding = tls_of(*settings.pg_tls)
         self._numbers, self._tasks = itertools.count(1), set[asyncio.Task[None]]()
         self._desks: dict[int, tuple[bytes, PersonsDesk]] = {}
         self._people: Counter[str] = Counter()
