@@ -2,11 +2,12 @@
 
     python benchmarks/service.py                 # a few minutes; the machine should be idle
     python benchmarks/service.py --seconds 3     # a rough look
+    python benchmarks/service.py --kills 504     # kills server, workers and PostgreSQL as well (half an hour more)
 
 Two workers serve; whoever asks runs on the same machine. What is explained is never the same text twice: statistics,
 columns, conditions, groups and literals change from one question to the next; so do they in what is asked anew. The
-floor is a request that is let in and asks for nothing. The last line has the numbers; ``?`` is what is measured
-elsewhere (kills and the limit by tests/faults).
+floor is a request that is let in and asks for nothing. The last line has the numbers; ``?`` is what was not
+measured (kills, where none were asked for).
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from sfumato.service.house import House
 from sfumato.service.people import TOKEN, Person
 from sfumato.service.rights import Grant
 from sfumato.service.settings import Settings
+from side_by_side.kills import killed
 from side_by_side.postgres_server import running
 
 ROWS, ANALYSTS, WORKERS, LOADED = 100_000, 200, 2, 32
@@ -307,8 +309,19 @@ def one_by_one(server: Served, made: Callable[[int], bytes], count: int) -> floa
     return asyncio.run(ask())
 
 
-def measured(server: Served, ledger: str, folder: Path, seconds: float, many: int) -> str:
-    """Measures all of it, and gives the last line."""
+def after_kills(kills: int) -> str:
+    """Kills the service so many times under load; what the last line says of it. Ends where the book is wrong."""
+    found = killed(kills, print) if kills else None
+    if found is None:
+        return "kills=? over_limit=?"
+    print(found)
+    if found.wrong:
+        sys.exit("\n".join(found.wrong))
+    return f"kills={found.kills.total()} over_limit={found.over_limit}"
+
+
+def measured(server: Served, ledger: str, folder: Path, seconds: float, many: int) -> tuple[str, float]:
+    """Measures all of it: the last line without its end, and small questions a second by the PostgreSQL port."""
     numbers = itertools.count(1)
 
     def token(number: int) -> str:
@@ -347,10 +360,11 @@ def measured(server: Served, ledger: str, folder: Path, seconds: float, many: in
         count = max(10, int(alone[kind] * seconds / 4))
         overheads[kind] = alone[kind] / one_by_one(server, call, count)
         print(f"{kind:8} in process {alone[kind]:.0f}/s, over one connection {overheads[kind]:.2f} times as long")
-    return (
+    line = (
         f"ratios: explain_s={rates['explain']:.0f} repeat_s={rates['repeat']:.0f} fresh_s={rates['fresh']:.0f} "
-        f"p99_ms={1000 * slow:.0f} overhead={overheads['fresh']:.2f} kills=? over_limit=? pg_small_s={small:.0f}"
+        f"p99_ms={1000 * slow:.0f} overhead={overheads['fresh']:.2f}"
     )
+    return line, small
 
 
 def main() -> None:
@@ -358,6 +372,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=8.0)
     parser.add_argument("--many", type=int, default=100_000)
+    parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--serve", type=int, default=0)
     said = parser.parse_args()
     if said.serve:
@@ -369,7 +384,8 @@ def main() -> None:
         if postgres is None:
             sys.exit("needs PostgreSQL (scripts/debian-packages)")
         with served(postgres.url(), Path(folder)) as server:
-            print(measured(server, postgres.url(), Path(folder), said.seconds, said.many))
+            line, small = measured(server, postgres.url(), Path(folder), said.seconds, said.many)
+    print(f"{line} {after_kills(said.kills)} pg_small_s={small:.0f}")
 
 
 if __name__ == "__main__":

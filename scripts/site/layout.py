@@ -10,6 +10,7 @@ Section: TypeAlias = "dict[str, list[str | Section]]"
 START = ["quickstart", "tour", "guide", "glossary", "plots"]
 HOW_TO = [
     "how_to",
+    "planning",
     "sql",
     "codebook",
     "ledger",

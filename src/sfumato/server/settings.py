@@ -26,11 +26,16 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 @final
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """The most of everything that may come in; whatever is larger is refused before it is looked at."""
+    """The most of everything that may come in; whatever is larger is refused before it is looked at.
+
+    ``unpacked`` is what an upload may come to when it is read, and ``unpacked_times`` how many times its own size.
+    """
 
     body: int = 1 << 20
     upload: int = 4 << 30
     uploads_in_all: int = 64 << 30
+    unpacked: int = 32 << 30
+    unpacked_times: int = 1_000
     depth: int = 32
     digits: int = 400
     parameters: int = 100
