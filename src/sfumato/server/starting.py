@@ -73,7 +73,9 @@ def worker_app() -> FastAPI:
     over = {name: _typed(name, value) for name, value in said["server"].items()}
     settings = settings_of(said["file"], said["service"])
     return make_app(
-        opened(settings), ServerSettings.of(settings, **over), log=None if said.get("silent") else sys.stderr
+        opened(settings),
+        ServerSettings.of(settings, several=True, **over),
+        log=None if said.get("silent") else sys.stderr,
     )
 
 

@@ -24,11 +24,11 @@ from sfumato.service.announcements import HOOK
 from sfumato.service.data_sets import DATA_SET
 from sfumato.service.house import House
 from sfumato.service.jobs import JOB, WAITING
-from sfumato.service.people import PERSON, TOKEN
+from sfumato.service.people import PERSON, SALT, TOKEN
 from sfumato.service.records import NEW, RESTORE, Records
 from sfumato.service.schedules import SCHEDULE
 
-KINDS = (PERSON, TOKEN, DATA_SET, JOB, WAITING, SCHEDULE, HOOK)
+KINDS = (PERSON, SALT, TOKEN, DATA_SET, JOB, WAITING, SCHEDULE, HOOK)
 """What is taken along. Visits and links are not: whoever was signed in signs in again."""
 
 BOOK, RECORDS, HEAD = "book.jsonl", "records.jsonl", "head.json"

@@ -36,6 +36,9 @@ DEPLOY = Path(__file__).parents[3] / "deploy"
         {"host": "::"},
         {"identity_header": "x-person"},
         {"time_classes": ()},
+        {"host": "0.0.0.0", "behind_proxy": True, "pg_port": 5433},
+        {"usual_loss": {"epsilon": "much"}},
+        {"usual_loss": {"accuracy": "50"}},
         {"time_classes": (1.0, 0.5)},
     ],
 )
