@@ -1,18 +1,16 @@
 /* Lets the search of a site work that is read from the disk: browsers start no worker there, so a hidden frame does its work. */
 
 if (location.protocol === "file:") {
-  window.Worker = class extends EventTarget {
+  window.Worker = class {
     constructor(address) {
-      super();
       this.waiting = [];
       this.frame = document.createElement("iframe");
       this.frame.hidden = true;
       document.body.append(this.frame);
       const inside = this.frame.contentWindow;
       inside.postMessage = (data) => {
-        const said = new MessageEvent("message", { data });
-        this.dispatchEvent(said);
-        if (this.onmessage) this.onmessage(said);
+        const said = new MessageEvent("message", { data: structuredClone(data) });
+        setTimeout(() => this.onmessage?.(said)); // later, as messages of a worker are
       };
       const script = this.frame.contentDocument.createElement("script");
       script.src = String(address);
@@ -24,7 +22,9 @@ if (location.protocol === "file:") {
     }
 
     postMessage(data) {
-      if (this.ready) this.frame.contentWindow.onmessage(new MessageEvent("message", { data }));
+      const inside = this.frame.contentWindow;
+      const said = new MessageEvent("message", { data: inside.structuredClone(data) });
+      if (this.ready) setTimeout(() => inside.onmessage(said));
       else this.waiting.push(data);
     }
 
