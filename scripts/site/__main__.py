@@ -25,7 +25,7 @@ from scripts.site.showing import shown
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build"
-TOP = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "LICENSE")
+TOP = ("README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "CHANGELOG.md", "ROADMAP.md", "LICENSE")
 
 ELSEWHERE = "https://unpkg.com/iframe-worker/shim"
 """What lets the search work without a server; ours is assets/from-disk.js."""
