@@ -20,7 +20,8 @@
 # make bench-synth       synthetic tables, side by side with their peers, and many rows next to plain SQL (hours at first)
 # make adult             the Adult census data, which one test of `make test-all` trains on, in .peers/adult/
 # make bench-local       local protocols, side by side with their peers
-# make bench-service     the service over real sockets, with a PostgreSQL ledger (some minutes)
+# make bench-service     the service over real sockets, with a PostgreSQL ledger, and under kills (an hour)
+# make audit             every pinned version beside the known vulnerabilities (asks PyPI, so it is no part of `make test`)
 # make bench-first-minutes  the wheel in a fresh environment: first answer, imports, command line (`make docs` before)
 # make bench-audit       audits, attacks, and the tests against broken copies (some minutes)
 
@@ -37,7 +38,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo docs wheel try-wheel test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn bench-train bench-synth bench-local bench-service bench-first-minutes adult debian-packages clean
+.PHONY: demo docs wheel try-wheel test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn bench-train bench-synth bench-local bench-service bench-first-minutes adult audit debian-packages clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot,sql
@@ -126,13 +127,17 @@ bench-first-minutes: .venv/installed-dev
 	$(BIN)/python benchmarks/first_minutes.py
 
 bench-service: .venv/installed-dev debian-packages
-	$(BIN)/python benchmarks/service.py
+	$(BIN)/python benchmarks/service.py --kills 504
 
 bench-audit: .venv/installed-dev
 	$(BIN)/python benchmarks/audit.py
 
+# Strict: a version of which nothing could be learnt fails as well, or an audit without a network would find nothing and pass.
+audit: .audit/installed
+	.audit/bin/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement constraints.txt
+
 clean:
-	rm -rf .venv .peers demo-output .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*
+	rm -rf .venv .peers .audit demo-output .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*
 
 # The stamps below carry the time of the last install, so that a second run starts at once.
 
@@ -149,6 +154,14 @@ clean:
 	rm -rf .peers/$*
 	$(PYTHON) -m venv .peers/$*
 	.peers/$*/bin/python -m pip install --quiet --requirement $<
+	@touch $@
+
+# The auditor has an environment of its own: what it needs is nothing that we ship or test with.
+.audit/installed: export PIP_CONSTRAINT :=
+.audit/installed:
+	rm -rf .audit
+	$(PYTHON) -m venv .audit
+	.audit/bin/python -m pip install --quiet pip-audit==2.10.1
 	@touch $@
 
 # The data of the UCI Adult task (CC BY 4.0, Becker and Kohavi 1996), as a package of others bundles it; none of its code runs.

@@ -2,11 +2,12 @@
 
     python benchmarks/service.py                 # a few minutes; the machine should be idle
     python benchmarks/service.py --seconds 3     # a rough look
+    python benchmarks/service.py --kills 504     # kills server, workers and PostgreSQL as well (half an hour more)
 
 Two workers serve; whoever asks runs on the same machine. What is explained is never the same text twice: statistics,
 columns, conditions, groups and literals change from one question to the next; so do they in what is asked anew. The
-floor is a request that is let in and asks for nothing. The last line has the numbers; ``?`` is what is measured
-elsewhere (kills and the limit by tests/faults, the PostgreSQL port by its own benchmark).
+floor is a request that is let in and asks for nothing. The last line has the numbers; ``?`` is what was not
+measured (kills, where none were asked for).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -42,6 +44,7 @@ from sfumato.service.house import House
 from sfumato.service.people import TOKEN, Person
 from sfumato.service.rights import Grant
 from sfumato.service.settings import Settings
+from side_by_side.kills import killed
 from side_by_side.postgres_server import running
 
 ROWS, ANALYSTS, WORKERS, LOADED = 100_000, 200, 2, 32
@@ -146,6 +149,49 @@ async def _load(port: int, made: Callable[[int], bytes], seconds: float, rate: f
 def load(port: int, made: Callable[[int], bytes], seconds: float, rate: float | None = None) -> Load:
     """Puts a load on the server, and says what came of it."""
     return asyncio.run(_load(port, made, seconds, rate))
+
+
+async def _pg_load(server: Served, made: Callable[[int], str], seconds: float) -> Load:
+    """Asks by the PostgreSQL port as fast as answers come, on many connections."""
+    numbers, times, failed, begun = itertools.count(), list[float](), 0, time.perf_counter()
+    together = asyncio.Barrier(LOADED)
+    settings = " ".join(f"-c sfumato.{name}={value}" for name, value in SAID.items())
+
+    async def ask(place: int) -> None:
+        nonlocal failed, begun
+        address = f"host=127.0.0.1 port={server.port + 1} dbname=sfumato user=analyst{place}"
+        token = server.tokens[place]
+        connecting = psycopg.AsyncConnection.connect(address, password=token, options=settings, autocommit=True)
+        async with await connecting as one:
+            await together.wait()
+            begun = time.perf_counter()
+            while (sent := time.perf_counter()) < begun + seconds:
+                try:
+                    await (await one.execute(made(next(numbers)))).fetchall()
+                except psycopg.Error as refusal:
+                    print(f"refused: {refusal}", file=sys.stderr)
+                    failed += 1
+                times.append(time.perf_counter() - sent)
+
+    await asyncio.gather(*(ask(place) for place in range(LOADED)))
+    slow = sorted(times)[min(len(times) - 1, math.ceil(0.99 * len(times)))]
+    return Load(len(times) / (time.perf_counter() - begun), slow, failed)
+
+
+def pg_small(server: Served, numbers: Iterator[int], seconds: float) -> float:
+    """Small questions a second by the PostgreSQL port, every other one asked before; prints each kind, too."""
+    known = str(fresh(0)["sql"])
+    kinds: dict[str, Callable[[int], str]] = {
+        "repeat": lambda _: known,
+        "fresh": lambda _: str(fresh(next(numbers))["sql"]),
+        "both": lambda number: known if number % 2 else str(fresh(next(numbers))["sql"]),
+    }
+    rates = {}
+    for kind, made in kinds.items():
+        whole = asyncio.run(_pg_load(server, made, seconds))
+        rates[kind] = whole.rate
+        print(f"pg {kind:6}{whole.rate:8.0f}/s, p99 {1000 * whole.p99:6.1f} ms at full load, failed {whole.failed}")
+    return rates["both"]
 
 
 def prepared(settings: Settings, folder: Path) -> list[str]:
@@ -263,8 +309,19 @@ def one_by_one(server: Served, made: Callable[[int], bytes], count: int) -> floa
     return asyncio.run(ask())
 
 
-def measured(server: Served, ledger: str, folder: Path, seconds: float, many: int) -> str:
-    """Measures all of it, and gives the last line."""
+def after_kills(kills: int) -> str:
+    """Kills the service so many times under load; what the last line says of it. Ends where the book is wrong."""
+    found = killed(kills, print) if kills else None
+    if found is None:
+        return "kills=? over_limit=?"
+    print(found)
+    if found.wrong:
+        sys.exit("\n".join(found.wrong))
+    return f"kills={found.kills.total()} over_limit={found.over_limit}"
+
+
+def measured(server: Served, ledger: str, folder: Path, seconds: float, many: int) -> tuple[str, float]:
+    """Measures all of it: the last line without its end, and small questions a second by the PostgreSQL port."""
     numbers = itertools.count(1)
 
     def token(number: int) -> str:
@@ -286,6 +343,7 @@ def measured(server: Served, ledger: str, folder: Path, seconds: float, many: in
         half = load(server.port, made, seconds, whole.rate / 2)
         rates[kind], slow = whole.rate, max(slow, half.p99)
         print(f"{kind:8} {whole.rate:8.0f}/s, p99 {1000 * half.p99:6.1f} ms at half of it, failed {whole.failed}")
+    small = pg_small(server, numbers, seconds)
     before, rate = memory(server.process.pid), load(server.port, kinds["repeat"], many / rates["repeat"]).rate
     after = memory(server.process.pid)
     print(f"memory   {before:.0f} MiB, after about {many:,} more requests ({rate:.0f}/s) {after:.0f} MiB")
@@ -302,10 +360,11 @@ def measured(server: Served, ledger: str, folder: Path, seconds: float, many: in
         count = max(10, int(alone[kind] * seconds / 4))
         overheads[kind] = alone[kind] / one_by_one(server, call, count)
         print(f"{kind:8} in process {alone[kind]:.0f}/s, over one connection {overheads[kind]:.2f} times as long")
-    return (
+    line = (
         f"ratios: explain_s={rates['explain']:.0f} repeat_s={rates['repeat']:.0f} fresh_s={rates['fresh']:.0f} "
-        f"p99_ms={1000 * slow:.0f} overhead={overheads['fresh']:.2f} kills=? over_limit=? pg_small_s=?"
+        f"p99_ms={1000 * slow:.0f} overhead={overheads['fresh']:.2f}"
     )
+    return line, small
 
 
 def main() -> None:
@@ -313,10 +372,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=8.0)
     parser.add_argument("--many", type=int, default=100_000)
+    parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--serve", type=int, default=0)
     said = parser.parse_args()
     if said.serve:
-        over = {"time_classes": FINE, "host": "127.0.0.1", "port": said.serve}
+        over = {"time_classes": FINE, "host": "127.0.0.1", "port": said.serve, "pg_port": said.serve + 1}
         settings = ServerSettings.of(Settings(), **(over | {"time_classes": tuple(FINE)}))
         serve_with_workers(settings, WORKERS, {"file": None, "service": {}, "server": over, "silent": True})
         return
@@ -324,7 +384,8 @@ def main() -> None:
         if postgres is None:
             sys.exit("needs PostgreSQL (scripts/debian-packages)")
         with served(postgres.url(), Path(folder)) as server:
-            print(measured(server, postgres.url(), Path(folder), said.seconds, said.many))
+            line, small = measured(server, postgres.url(), Path(folder), said.seconds, said.many)
+    print(f"{line} {after_kills(said.kills)} pg_small_s={small:.0f}")
 
 
 if __name__ == "__main__":

@@ -74,6 +74,26 @@ class PostgresServer:
             self._process.wait()
         self._process = None
 
+    def crash(self, *, first_alone: bool) -> None:
+        """Kills the server, its first process alone (which takes the others along) or as a crash does; it is gone."""
+        if first_alone and self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        else:
+            self.stop(kill=True)
+
+    def come_back(self) -> None:
+        """Starts the server after a crash; again, as long as what is left of the killed one is in its way."""
+        begun = time.monotonic()
+        while True:
+            try:
+                self.start()
+                return
+            except RuntimeError:
+                if time.monotonic() - begun > SECONDS:
+                    raise
+                time.sleep(0.05)
+
     def _major(self) -> int:
         return int((self._folder / "data" / "PG_VERSION").read_text())
 

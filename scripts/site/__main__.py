@@ -25,7 +25,10 @@ from scripts.site.showing import shown
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build"
-TOP = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "LICENSE")
+TOP = ("README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "CHANGELOG.md", "ROADMAP.md", "LICENSE")
+
+ELSEWHERE = "https://unpkg.com/iframe-worker/shim"
+"""What lets the search work without a server; ours is assets/from-disk.js."""
 
 CONFIGURATION: dict[str, Any] = {
     "site_name": "sfumato",
@@ -106,6 +109,14 @@ def stage(folder: Path, *, run: bool, told: Callable[[str], None]) -> dict[str, 
     return {"pages": sum(1 for _ in folder.rglob("*.md")), "examples_run": ran}
 
 
+def close(site: Path) -> None:
+    """Takes the one script that pages would fetch from elsewhere from the site itself."""
+    for page in site.rglob("*.html"):
+        up = "../" * (len(page.relative_to(site).parts) - 1) or "./"
+        text = page.read_text(encoding="utf-8")
+        page.write_text(text.replace(ELSEWHERE, f"{up}from-disk.js"), encoding="utf-8")
+
+
 def menu(folder: Path) -> list[Any]:
     """The menu of what was staged."""
     docs = [page.stem for page in (folder / "docs").glob("*.md")]
@@ -130,6 +141,7 @@ def main() -> int:
     if built.returncode or "issues found" in built.stdout:
         console.print(built.stdout, built.stderr, markup=False)
         return built.returncode or 1
+    close(site)
     lost = links.broken(site) + links.fetched(site)
     for line in lost:
         console.print(line, style="red", highlight=False, markup=False)

@@ -82,7 +82,7 @@ def navigation(names: list[str], proofs: list[str], code: list[str]) -> list[Any
         sections[title].append(f"docs/{name}.md")
     sections["Start"].insert(0, "docs/index.md")
     sections["Understand"] += ["SECURITY.md", {"Proofs": ["proofs/index.md", *proofs]}]
-    sections["Reference"] += [*code, "CHANGELOG.md", "CONTRIBUTING.md"]
+    sections["Reference"] += [*code, "CHANGELOG.md", "ROADMAP.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md"]
     return [{"sfumato": "index.md"}, *({title: pages} for title, pages in sections.items() if pages)]
 
 

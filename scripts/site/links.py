@@ -16,6 +16,7 @@ class Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.links: list[str] = []
+        self.fetched: list[str] = []
         self.names: set[str] = set()
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
@@ -25,6 +26,8 @@ class Reader(HTMLParser):
                 self.names.add(value)
             elif value is not None and (key == "src" or (key == "href" and tag in ("a", "link"))):
                 self.links.append(value)
+                if (key == "src" or tag == "link") and value.startswith(("http:", "https:", "//")):
+                    self.fetched.append(value)
 
 
 @cache
@@ -55,11 +58,4 @@ def broken(site: Path) -> list[str]:
 
 def fetched(site: Path) -> list[str]:
     """What pages would fetch from elsewhere: a site that is read offline has none of it."""
-    return sorted(
-        {
-            f"{page.relative_to(site)}: {link}"
-            for page in site.rglob("*.html")
-            for link in read(page).links
-            if link.startswith(("http:", "https:", "//")) and link.endswith((".js", ".css", ".woff2", ".png", ".svg"))
-        }
-    )
+    return sorted(f"{page.relative_to(site)}: {link}" for page in site.rglob("*.html") for link in read(page).fetched)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import threading
 from collections.abc import Iterator
@@ -253,3 +254,22 @@ def test_a_server_that_cuts_connections_is_asked_again(postgres_server: Postgres
         other.execute(cut)
         assert records.need("thing", "a").said == {"n": 2}
     records.close()
+
+
+def begin_all(paths: list[Path]) -> list[str]:
+    """Opens new files, each at the same time as other processes do; names what went wrong."""
+    wrong = []
+    for path in paths:
+        try:
+            records_at(f"sqlite:///{path}").close()
+        except ServiceUnavailable as refusal:
+            wrong.append(str(refusal))
+    return wrong
+
+
+@pytest.mark.slow
+def test_processes_begin_one_file_of_records_at_once(tmp_path: Path) -> None:
+    """SQLite refuses at once where two turn on the write-ahead log of a new file."""
+    with multiprocessing.get_context("spawn").Pool(3) as pool:
+        wrong = pool.map(begin_all, [[tmp_path / f"{at}.db" for at in range(40)]] * 3, chunksize=1)
+    assert wrong == [[], [], []]

@@ -88,7 +88,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
             "planning",
         }
     ),
-    "cryptography": frozenset({"entropy", "ledger"}),  # the key stream; signed checkpoints
+    "cryptography": frozenset({"entropy", "ledger", "server"}),  # the key stream; signed checkpoints; certificates
     "psycopg": frozenset({"ledger", "query"}),
     "argon2": frozenset({"service"}),  # hashes of passwords
     "pydantic": frozenset({"service", "server"}),  # settings, and what comes from outside
@@ -102,8 +102,9 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "polars": frozenset({"release", "query", "synth", "templates"}),
     "google": frozenset({"query"}),  # protobuf, in which plans of Spark Connect are
     "pyspark": frozenset({"query"}),
-    "duckdb": frozenset({"query", "local"}),  # local: the collector of reports, when it is asked for
-    "sqlglot": frozenset({"query"}),
+    # local: the collector of reports; server: PostgreSQL's catalog, out of codebooks; both when they are asked for
+    "duckdb": frozenset({"query", "local", "server"}),
+    "sqlglot": frozenset({"query", "server"}),  # server: the commands of the PostgreSQL port, and its catalog
     "pyarrow": frozenset({"release", "query", "local", "synth", "planning", "demo", "cli"}),  # local: as for duckdb
     "scipy": frozenset({"attacks", "learn", "synth"}),  # programs and optimisers; nothing private is made with it
     "sklearn": frozenset({"learn", "train", "synth"}),  # the manners of estimators
@@ -144,7 +145,7 @@ NAMED_BESIDE: dict[tuple[str, str], str] = {
     ("ledger", "postgres"): "a store of ledgers",
     ("cli/ledger.py", "postgres"): "the address of a ledger",
     ("cli/serve.py", "postgres"): "what several workers need, and a port",
-    ("server/ports.py", "postgres"): "a port that speaks its protocol",
+    ("server/postgres", "postgres"): "the port that speaks its protocol",
     ("service/places.py", "postgres"): "the addresses of servers that data may come from",
     ("service/settings.py", "postgres"): "the address of a ledger",
     ("cli/query.py", "postgres"): "the address of a ledger",
@@ -164,7 +165,7 @@ OWN_TYPES = {"HUGEINT", "UHUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGIN
 
 # What drives an engine, and which folders may load it. (Frames of Polars come from users, and go back to them.)
 PACKAGE_HOMES = {
-    "duckdb": (f"{ENGINES_HOME}/duckdb/", "local/collecting/"),
+    "duckdb": (f"{ENGINES_HOME}/duckdb/", "local/collecting/", "server/postgres/catalog/"),
     "psycopg": (f"{ENGINES_HOME}/postgres/", "ledger/"),
     "pyspark": (f"{ENGINES_HOME}/spark/",),
 }

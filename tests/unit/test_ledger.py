@@ -1059,3 +1059,20 @@ def test_a_trial_prices_what_is_stored(ledger: Ledger) -> None:
     trial = ledger.trial("visits/bob", TENTH, question="q")
     assert trial.known
     assert trial.refusal is not None
+
+
+def test_the_receipt_of_a_note_is_that_of_the_note_where_a_balance_follows_it(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request is known by the entry of its note: the number of a balance would be that of no request."""
+    monkeypatch.setattr("sfumato.ledger.replica.BALANCE_EVERY", 3)
+    ledger.open_account("visits", limit=sf.Pure(1))
+    for name in ("ada", "ben", "cleo"):
+        asked = ask_for_share(ledger, "visits", name, TENTH, purpose="to learn", by=name)
+        assert asked.number in requests(ledger, "visits")
+        decide_on(ledger, asked, grants=True, reason="fine", by="olga")
+        permit = ledger.charge(f"visits/{name}", sf.Pure("0.01"))
+        kinds = {entry.number: entry.kind for entry in ledger.entries()}
+        assert kinds[permit.receipt.entry] == "charged"
+    assert "balance" in kinds.values()
+    assert ledger.verify().sound

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from sfumato.service.settings import Settings
 
 FOLDER = Path("sfumato-service")
+STARTING_SECONDS = 3.0
+"""How long the command waits for a ledger that cannot be reached, before it says so."""
 
 File = Annotated[Path | None, typer.Option("--settings", "-s", help="A file of settings (TOML); see docs/server.md.")]
 Folder = Annotated[Path, typer.Option(help="Where book, records and data are kept, where settings do not say it.")]
@@ -77,20 +79,25 @@ def serve(
 
 def _run(settings: Settings, over: dict[str, Any], workers: int, *, demo: bool, told: dict[str, Any]) -> None:
     from sfumato.server.settings import ServerSettings
-    from sfumato.service.house import House
 
     starting = _loaded()
     typed = {name: Path(value) if name == "uploads" else value for name, value in over.items()}
     server = ServerSettings.of(settings, **typed)
-    house = House.of(settings)
-    _greet(house, server, demo=demo)
     if workers > 1:
-        house.close()
+
+        def greet() -> None:
+            house = starting.opened(settings, patience=STARTING_SECONDS)
+            _greet(house, server, demo=demo)
+            house.close()
+
         plain = {name: _plain(value) for name, value in told["service"].items()}
-        starting.serve_with_workers(server, workers, {**told, "service": plain, "server": over})
+        starting.serve_with_workers(server, workers, {**told, "service": plain, "server": over}, greet)
         return
     from sfumato.server.app import make_app
+    from sfumato.service.house import House
 
+    house = House.of(settings)
+    _greet(house, server, demo=demo)
     starting.serve(make_app(house, server, log=sys.stderr), server)
 
 

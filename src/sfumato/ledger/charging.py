@@ -64,7 +64,7 @@ def charged(
 
     entries = replica.append(write, by=by)
     if not before:
-        return entries[-2 if entries[-1].kind == "balance" else -1], True
+        return entries[-1], True
     entry = Entry.read(before[0].text, before[0].digest)
     paid = {**said, **plain_cost(cost), **losses_beside(beside or {})}
     if any(entry.body.get(name) != text for name, text in paid.items()):

@@ -100,13 +100,16 @@ class Replica:
         self._loaded = True
 
     def append(self, write: Write, *, by: str = "curator") -> Sequence[Entry]:
-        """Appends what is drafted on where the book stands; in one durable step, or not at all."""
+        """Appends what is drafted on where the book stands; in one durable step, or not at all. Gives what was drafted.
+
+        Every so often a balance is appended with it, which is not given: it is nothing that was asked for.
+        """
         if not isinstance(by, str) or not by.isprintable():
             raise BadArgument("by", "a name", by)
         with self._lock:
             if not self._loaded:
                 self._load()
-            done: list[tuple[Transaction, list[Entry], list[Row]]] = []
+            done: list[tuple[Transaction, list[Entry], list[Row], int]] = []
 
             def decide(pen: Pen) -> Sequence[Row]:
                 done.clear()
@@ -114,21 +117,20 @@ class Replica:
                     self._take_in(pen.news)
                 transaction = Transaction(self.state, self.state.moment(self._now()))
                 write(transaction, pen)
-                if (
-                    transaction.state.number + len(transaction.drafts)
-                ) // BALANCE_EVERY > transaction.state.number // BALANCE_EVERY:
+                drafted = len(transaction.drafts)
+                if (transaction.state.number + drafted) // BALANCE_EVERY > transaction.state.number // BALANCE_EVERY:
                     transaction.add(Draft("balance", "", transaction.balance()))
                 entries, rows = transaction.written(by)
-                done.append((transaction, entries, rows))
+                done.append((transaction, entries, rows, drafted))
                 return rows
 
             self._store.append(self.state.number, decide)
-            [(transaction, entries, rows)] = done
+            [(transaction, entries, rows, drafted)] = done
             self._loaded = False
             transaction.appended(entries)
             self.answers.forget(rows)
             self._loaded = True
-            return entries
+            return entries[:drafted]
 
 
 def _begin(transaction: Transaction, _: Pen) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
+from sfumato.entropy import system
 from sfumato.errors import NotKept, SfumatoError
 from sfumato.ledger.entry import Body, Entry, digest_of
 from sfumato.ledger.replica import Replica
 from sfumato.ledger.store import Pen
-from sfumato.ledger.stored_release import kept_text
+from sfumato.ledger.stored_release import SALT_BYTES, kept_text
 from sfumato.ledger.transaction import Draft, Transaction
 from sfumato.release.record import Release
 
@@ -18,7 +19,7 @@ def keep_release(
     replica: Replica, release: Release, charge: Entry, *, check: Callable[[Pen], None] | None = None
 ) -> Release:
     """Stores a release beside its charge; where that cannot be done, the error carries it."""
-    text = kept_text(release)
+    text = kept_text(release, system().octets(SALT_BYTES))
     body: Body = {"charge": charge.number, "question": charge.body["question"]}
     body["value"] = None if text is None else digest_of(text)
     try:

@@ -1,4 +1,8 @@
-"""How a release is kept beside the entry that settles its charge, so that the same question need not be paid twice."""
+"""How a release is kept beside the entry that settles its charge, so that the same question need not be paid twice.
+
+The entry holds the digest of what is kept, and everybody may see entries who may not see answers. So a release is kept
+with a salt, without which nobody can confirm a guess of it. What was kept before version 2 is the release alone.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from typing import final
 from sfumato.errors import BadArgument, LedgerDamaged, UnknownFormat
 from sfumato.ledger.entry import Entry, canonical, digest_of
 from sfumato.ledger.store import Row, storable
+from sfumato.plain import without_header
 from sfumato.release.answer import Answer
 from sfumato.release.codec import release_from_plain, release_to_plain
 from sfumato.release.record import Release
@@ -17,10 +22,15 @@ SHORT = 1 << 16
 """Letters of a release that is kept ready once it was read."""
 
 
-def kept_text(release: Release) -> str | None:
-    """The text of a release, or None where its value has no stored form (something that goes on answering)."""
+FORMAT, VERSION = "sfumato/kept", 2
+SALT_BYTES = 16
+
+
+def kept_text(release: Release, salt: bytes) -> str | None:
+    """The text of a release and its salt; None where its value has no stored form (it goes on answering)."""
     try:
-        text = canonical(release_to_plain(release))
+        said = {"format": FORMAT, "version": VERSION, "salt": salt.hex(), "release": release_to_plain(release)}
+        text = canonical(said)
     except BadArgument:
         return None
     return text if storable(text) else None
@@ -39,7 +49,13 @@ def read_kept(row: Row) -> Release | None:
 
 
 def _release(text: str) -> Release:
-    return release_from_plain(json.loads(text))
+    plain = json.loads(text)
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+        return release_from_plain(plain)
+    fields = without_header(plain, FORMAT, VERSION)
+    if set(fields) != {"salt", "release"}:
+        raise UnknownFormat("a field of it is missing, or is not known")
+    return release_from_plain(fields["release"])
 
 
 @lru_cache(maxsize=256)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 import time
 from typing import final
 from urllib.parse import urlsplit
@@ -25,6 +26,9 @@ from sfumato.server.settings import LOOPBACK
 LONGEST_PATH, LONGEST_QUERY, MOST_PARAMETERS = 2_000, 8_000, 50
 ONCE = frozenset({b"host", b"authorization", b"content-length", b"content-type", b"origin", b"cookie", b"if-match"})
 """Headers that stand once, or the proxy before us and we may not read the same request."""
+
+HOST = re.compile(r"(?P<name>[a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
+"""A host and perhaps a port, and nothing on which two readers could disagree."""
 
 PROBES = frozenset({"/healthz", "/readyz"})
 """What is asked every few seconds, by machines, and is not worth a line in the log."""
@@ -144,8 +148,8 @@ class Guard:
         return size
 
     def _check_host(self, host: bytes) -> None:
-        name = urlsplit(f"//{host.decode('latin-1')}").hostname if host else None
-        if name not in self._hosts:
+        read = HOST.fullmatch(host.decode("latin-1").lower())
+        if read is None or read["name"].strip("[]") not in self._hosts:
             raise Refused(421, "This server goes by another name.")
 
 

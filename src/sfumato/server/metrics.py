@@ -15,12 +15,12 @@ class Metrics:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._requests: dict[tuple[str, str, int], int] = {}
+        self._requests: dict[tuple[str, str, int | str], int] = {}
         self._times: dict[str, list[int]] = {}
         self._seconds: dict[str, float] = {}
         self._counts: dict[str, int] = {"sfumato_questions_waiting": 0, "sfumato_sign_ins_refused_total": 0}
 
-    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+    def request(self, method: str, route: str, status: int | str, seconds: float) -> None:
         """Counts a request that was answered."""
         with self._lock:
             key = method, route, status
@@ -40,7 +40,7 @@ class Metrics:
             lines = ["# TYPE sfumato_requests_total counter"]
             lines += [
                 f'sfumato_requests_total{{method="{method}",route="{route}",status="{status}"}} {count}'
-                for (method, route, status), count in sorted(self._requests.items())
+                for (method, route, status), count in sorted(self._requests.items(), key=str)
             ]
             lines.append("# TYPE sfumato_request_seconds histogram")
             for route, times in sorted(self._times.items()):

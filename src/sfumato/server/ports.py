@@ -1,7 +1,6 @@
 """Other ports of a server: counters for Prometheus on one of their own, and the PostgreSQL protocol.
 
-Each is something that is entered when the server starts and left when it stops. The PostgreSQL port is to be found
-here as `postgres`, by whoever builds it.
+Each is something that is entered when the server starts and left when it stops.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from sfumato.errors import BadArgument
 from sfumato.server.running import Running
 
 LONGEST_HEAD = 8_192
@@ -54,6 +52,8 @@ async def counters(running: Running, port: int) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def postgres(running: Running, port: int) -> AsyncIterator[None]:
-    """Speaks the PostgreSQL protocol, once it is built."""
-    raise BadArgument("pg_port", "left out: the PostgreSQL port is not built yet", port)
-    yield
+    """Speaks the PostgreSQL protocol."""
+    from sfumato.server.postgres.listening import listening
+
+    async with listening(running, port):
+        yield

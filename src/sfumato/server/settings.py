@@ -3,6 +3,7 @@ elsewhere."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, final
 
 from sfumato.errors import BadArgument
+from sfumato.service.asking import LOSSES, loss_from
 from sfumato.service.settings import Settings
 
 Network: TypeAlias = IPv4Network | IPv6Network
@@ -24,11 +26,16 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 @final
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """The most of everything that may come in; whatever is larger is refused before it is looked at."""
+    """The most of everything that may come in; whatever is larger is refused before it is looked at.
+
+    ``unpacked`` is what an upload may come to when it is read, and ``unpacked_times`` how many times its own size.
+    """
 
     body: int = 1 << 20
     upload: int = 4 << 30
     uploads_in_all: int = 64 << 30
+    unpacked: int = 32 << 30
+    unpacked_times: int = 1_000
     depth: int = 32
     digits: int = 400
     parameters: int = 100
@@ -52,7 +59,12 @@ class Rates:
 @final
 @dataclass(frozen=True, kw_only=True)
 class ServerSettings:
-    """Everything that a server is told. ``origin`` is how browsers call it, such as ``https://dp.example.org``."""
+    """Everything that a server is told. ``origin`` is how browsers call it, such as ``https://dp.example.org``.
+
+    The PostgreSQL port has host and certificate of its own, where they are said, or else those of HTTP. ``usual_loss``
+    is what a question there costs where nothing else is said. ``several`` tells that other processes of this server
+    have the same ports.
+    """
 
     host: str = "127.0.0.1"
     port: int = 8470
@@ -71,6 +83,11 @@ class ServerSettings:
     time_classes: tuple[float, ...] = TIME_CLASSES
     metrics_port: int | None = None
     pg_port: int = 0
+    pg_host: str = ""
+    pg_certificate: Path | None = None
+    pg_private_key: Path | None = None
+    usual_loss: Mapping[str, str] = field(default_factory=dict)
+    several: bool = False
     works: bool = True
     visit_lasts: timedelta = timedelta(hours=12)
     sizes: Sizes = field(default_factory=Sizes)
@@ -83,6 +100,11 @@ class ServerSettings:
         if not self.secure and self.host not in LOOPBACK:
             must = "a loopback address, unless there is a certificate, or a proxy that has one (behind_proxy)"
             raise BadArgument("host", must, self.host)
+        if self.pg_port and self.pg_tls is None and self.pg_address not in LOOPBACK:
+            must = "left out, or together with a certificate: answers would be read on the way, by a proxy too"
+            raise BadArgument("pg_port", must, self.pg_port)
+        if self.usual_loss and (set(self.usual_loss) - set(LOSSES) or loss_from(self.usual_loss) is None):
+            raise BadArgument("usual_loss", f"of {', '.join(LOSSES)}", sorted(self.usual_loss))
         if list(self.time_classes) != sorted(set(self.time_classes)) or not self.time_classes:
             raise BadArgument("time_classes", "seconds, each more than the one before", self.time_classes)
 
@@ -104,6 +126,10 @@ class ServerSettings:
             "patience": settings.longest_request,
             "uploads": settings.upload_folder,
             "pg_port": settings.pg_port,
+            "pg_host": settings.pg_host,
+            "pg_certificate": settings.pg_certificate_file,
+            "pg_private_key": settings.pg_certificate_key_file,
+            "usual_loss": settings.usual_loss,
             "visit_lasts": timedelta(seconds=settings.visit_lasts),
             "sizes": Sizes(body=settings.largest_upload, depth=settings.deepest_json),
             "rates": Rates(
@@ -120,6 +146,19 @@ class ServerSettings:
     def tls(self) -> bool:
         """Tells whether this server itself has a certificate."""
         return self.certificate is not None
+
+    @property
+    def pg_address(self) -> str:
+        """Where the PostgreSQL port is: its own host, or that of HTTP."""
+        return self.pg_host or self.host
+
+    @property
+    def pg_tls(self) -> tuple[Path, Path] | None:
+        """The certificate of the PostgreSQL port and its key: its own, or those of HTTP; None where there is none."""
+        for certificate, key in ((self.pg_certificate, self.pg_private_key), (self.certificate, self.private_key)):
+            if certificate is not None and key is not None:
+                return certificate, key
+        return None
 
     @property
     def secure(self) -> bool:

@@ -153,8 +153,7 @@ async def password_checked(request: Request, name: str, password: str) -> Person
     """Lets somebody in by name and password; whoever fails often waits longer and longer."""
     running = running_of(request)
     address = address_of(request.scope, running)
-    person_here = f"person {name[:100]} at {address}"
-    names = {person_here: FREE, f"person {name[:100]}": MORE_FREE, f"address {address}": MORE_FREE}
+    person_here, names = failing_names(name, address)
     running.failures.check(names)
     running.sign_ins.take(address)
     try:
@@ -166,6 +165,15 @@ async def password_checked(request: Request, name: str, password: str) -> Person
     running.failures.succeeded(person_here)
     request.state.person = person.name
     return person
+
+
+def failing_names(name: str, address: str, way: str = "") -> tuple[str, dict[str, int]]:
+    """Under which names failures to sign in are counted, and how many are free: of somebody here, which is first.
+
+    Each ``way`` counts for itself: a program that tries an old token again and again keeps nobody from their pages.
+    """
+    here = f"{way}person {name[:100]} at {address}"
+    return here, {here: FREE, f"{way}person {name[:100]}": MORE_FREE, f"{way}address {address}": MORE_FREE}
 
 
 async def choose_password(request: Request, link: str, password: str) -> Visit:

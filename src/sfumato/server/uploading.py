@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import final
 
 from sfumato.entropy import system
+from sfumato.query.engines.parquet_sizes import unpacked_size
 from sfumato.server.problems import Refused
 from sfumato.server.running import Running
+from sfumato.server.settings import Sizes
 from sfumato.service.data_sets import NAME
 from sfumato.service.people import Person
 from sfumato.service.places import Source
@@ -23,6 +25,9 @@ from sfumato.service.rights import Action
 FILE = r"[A-Za-z0-9][A-Za-z0-9_-]{0,80}\.(csv|parquet)"
 MAGIC, LARGEST_FOOTER = b"PAR1", 16 << 20
 UNFINISHED = ".unfinished-"
+SMALL = 64 << 20
+"""Octets that any file may come to when it is read."""
+
 TAKEN = "There is a file of this name already: data that was registered does not change."
 
 
@@ -44,7 +49,7 @@ async def take_in(running: Running, person: Person, data_set: str, file: str, oc
             async for some in octets:
                 size += len(some)
                 await running.quick.run(lambda some=some: open_file.write(some))  # type: ignore[misc]
-        await running.quick.run(lambda: _finish(unfinished, target))
+        await running.quick.run(lambda: _finish(unfinished, target, running.settings.sizes))
     finally:
         with suppress(OSError):
             unfinished.unlink()
@@ -114,10 +119,10 @@ def _begun(running: Running, person: Person, data_set: str, file: str) -> tuple[
     raise Refused(503, "The upload cannot be written.")
 
 
-def _finish(unfinished: Path, target: Path) -> None:
+def _finish(unfinished: Path, target: Path, sizes: Sizes) -> None:
     """Looks at the file from outside, and gives it its name; a name that was taken meanwhile stays what it was."""
     if target.suffix == ".parquet":
-        _check_parquet(unfinished)
+        _check_parquet(unfinished, sizes)
     try:
         os.link(unfinished, target)
         return
@@ -128,8 +133,8 @@ def _finish(unfinished: Path, target: Path) -> None:
     raise Refused(status, why)
 
 
-def _check_parquet(file: Path) -> None:
-    """Refuses what is no Parquet file, or has a footer that is larger than any reader should take in."""
+def _check_parquet(file: Path, sizes: Sizes) -> None:
+    """Refuses what is no Parquet file, or says that it holds much more than it has octets for."""
     size = file.stat().st_size
     with file.open("rb") as octets:
         begins = octets.read(4)
@@ -138,3 +143,8 @@ def _check_parquet(file: Path) -> None:
     right = size >= 12 and begins == MAGIC and ends[4:] == MAGIC
     if not right or not 0 < struct.unpack("<I", ends[:4])[0] <= min(LARGEST_FOOTER, size - 12):
         raise Refused(422, "This is no Parquet file, or its footer is too large.")
+    unpacked = unpacked_size(file)
+    if unpacked is None:
+        raise Refused(422, "This is no Parquet file: its footer cannot be read.")
+    if unpacked > min(sizes.unpacked, max(SMALL, sizes.unpacked_times * size)):
+        raise Refused(413, "The file is packed too tightly: it holds much more than its size, or more than is taken.")

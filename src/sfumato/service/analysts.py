@@ -13,6 +13,8 @@ from sfumato.ledger.entry import Entry
 from sfumato.ledger.requests import Request, ask_for_share, requests
 from sfumato.ledger.rules import read_loss
 from sfumato.query.answer.explanation import Explanation
+from sfumato.query.answer.shape import ShapedColumn
+from sfumato.query.build.settings import Settings
 from sfumato.release.record import Release
 from sfumato.service.answers import AnswerLine, Rendered, is_of, lines, rendered_answer
 from sfumato.service.asking import Asked
@@ -84,6 +86,15 @@ class Analysts:
         """
         person.need(Action.EXPLAIN, data_set)
         return explained_to(self.house, person, data_set, asked)
+
+    def shape(self, person: Person, data_set: str, asked: Asked) -> tuple[ShapedColumn, ...]:
+        """The columns that the answer to a question will have, and their kinds; spends nothing."""
+        person.need(Action.EXPLAIN, data_set)
+        try:
+            session = self._share(person, data_set)
+        except NotAllowed:
+            session = self.house.data_sets.session(data_set)
+        return session.shape(asked.text, asked.parameters, Settings.read(**asked.said))
 
     def ask(self, person: Person, data_set: str, asked: Asked, *, key: str | None = None) -> Release:
         """Answers a question, paid from the share of whoever asks; a ``key`` makes a retry safe."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, final
 
 from sfumato.errors import BadArgument, LedgerDamaged, ServiceUnavailable
+from sfumato.ledger.addresses import MEMORY, store_at
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.verify import Progress, Verdict
 from sfumato.release.record import Receipt
@@ -23,11 +24,11 @@ from sfumato.service.announcements import HOOK
 from sfumato.service.data_sets import DATA_SET
 from sfumato.service.house import House
 from sfumato.service.jobs import JOB, WAITING
-from sfumato.service.people import PERSON, TOKEN
-from sfumato.service.records import NEW, Records
+from sfumato.service.people import PERSON, SALT, TOKEN
+from sfumato.service.records import NEW, RESTORE, Records
 from sfumato.service.schedules import SCHEDULE
 
-KINDS = (PERSON, TOKEN, DATA_SET, JOB, WAITING, SCHEDULE, HOOK)
+KINDS = (PERSON, SALT, TOKEN, DATA_SET, JOB, WAITING, SCHEDULE, HOOK)
 """What is taken along. Visits and links are not: whoever was signed in signs in again."""
 
 BOOK, RECORDS, HEAD = "book.jsonl", "records.jsonl", "head.json"
@@ -85,20 +86,52 @@ def read_backup(folder: Path) -> Backup:
 
 
 def restore(folder: Path, ledger: str, records: Records, *, progress: Progress | None = None) -> Backup:
-    """Brings a backup into an empty ledger (at an address) and empty records; the book verifies, or nothing is kept."""
+    """Brings a backup into an empty ledger (at an address) and empty records; the book verifies, or nothing is kept.
+
+    A restore that breaks off leaves a mark, with which no service starts (`House.open`): the same one again goes on.
+    """
     known = read_backup(folder)
-    if any(records.all(kind) for kind in KINDS):
+    mark, said = records.get(RESTORE, RESTORE), {"head": known.head.digest}
+    if mark is None and any(records.all(kind) for kind in KINDS):
         raise ServiceUnavailable("there are some already; a backup is brought into empty ones")
-    book = Ledger.imported(folder / BOOK, ledger, progress=progress)
+    _check_book(folder / BOOK, known, progress)
+    there = _is_there(ledger, known, again=mark is not None and mark.said == said)
+    if mark is None or mark.said != said:
+        mark = records.put(RESTORE, RESTORE, said, expecting=NEW if mark is None else mark.version)
+    for kind in KINDS:  # what an earlier try has brought in, of this backup or of another one
+        for kept in records.all(kind):
+            records.remove(kind, kept.name, expecting=kept.version)
+    for line in (folder / RECORDS).read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        records.put(one["kind"], one["name"], one["said"], expecting=NEW)
+    if not there:
+        Ledger.imported(folder / BOOK, ledger).close()
+    records.remove(RESTORE, RESTORE, expecting=mark.version)
+    return known
+
+
+def _check_book(file: Path, known: Backup, progress: Progress | None) -> None:
+    """Refuses a book that does not verify, or does not end where the backup says, before anything is written."""
+    book = Ledger.imported(file, MEMORY, progress=progress)
     try:
         if book.head.digest != known.head.digest:
             raise LedgerDamaged("the backup ends elsewhere than it says")
     finally:
         book.close()
-    for line in (folder / RECORDS).read_text(encoding="utf-8").splitlines():
-        said = json.loads(line)
-        records.put(said["kind"], said["name"], said["said"], expecting=NEW)
-    return known
+
+
+def _is_there(ledger: str, known: Backup, *, again: bool) -> bool:
+    """Tells whether an earlier try has brought the book in, which is one step; refuses any other book."""
+    store = store_at(ledger)
+    try:
+        first, last = store.get(1), store.get(known.head.entry)
+        more = store.get(known.head.entry + 1)
+    finally:
+        store.close()
+    whole = last is not None and last.digest == known.head.digest and more is None
+    if first is not None and not (again and whole):
+        raise ServiceUnavailable("there is a book already; a backup is brought into an empty one")
+    return whole
 
 
 def rolled_back(house: House, receipts: Iterable[Receipt]) -> Verdict:

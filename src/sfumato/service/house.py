@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import final
 
+from sfumato.errors import ServiceUnavailable
 from sfumato.ledger.ledger import Ledger
 from sfumato.service.answers import Shelf
 from sfumato.service.data_sets import DataSets
 from sfumato.service.people import People
-from sfumato.service.records import Records, records_at
+from sfumato.service.records import RESTORE, Records, records_at
 from sfumato.service.settings import Settings
 
 
@@ -40,11 +41,13 @@ class House:
         settings: Settings | None = None,
     ) -> House:
         """Opens ledger and records at their addresses; data may come from these folders and servers alone."""
-        book = Ledger.open(ledger, clock=now)
+        kept = records_at(records)
         try:
-            kept = records_at(records)
+            if kept.get(RESTORE, RESTORE) is not None:
+                raise ServiceUnavailable("a backup was being brought in, and that broke off: bring it in again")
+            book = Ledger.open(ledger, clock=now)
         except BaseException:
-            book.close()
+            kept.close()
             raise
         data_sets = DataSets(kept, book, folders=folders, servers=servers)
         return House(book, kept, People(kept, clock=now), data_sets, now, Shelf(book), settings or Settings())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from sfumato.errors import SfumatoError
+from sfumato.service.calls import Calls
 from sfumato.service.house import House
 from sfumato.service.jobs import forget_old
 from sfumato.service.schedules import tick
@@ -23,6 +24,7 @@ def keep_house(house: House, *, send: Send, resolve: Resolve) -> None:
         lambda: deliver(house, now, send=send, resolve=resolve),
         lambda: forget_old(house),
         house.people.tidy,
+        Calls(house).tidy,
     ):
         with suppress(SfumatoError):
             part()

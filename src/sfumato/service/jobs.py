@@ -7,6 +7,7 @@ was answered is found, and what was charged and not answered stays charged, for 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -85,19 +86,27 @@ class Jobs:
         mine = [job_of(one) for one in kept if one.said["data_set"] == data_set]
         return sorted(mine, key=lambda job: job.submitted, reverse=True)
 
-    def cancel(self, person: Person, data_set: str, job: str) -> Job:
-        """Cancels a job: before it was charged it costs nothing; what was charged stays charged, and it says so."""
+    def cancel(
+        self, person: Person, data_set: str, job: str, *, unseen: Callable[[Job], bool] = lambda _: False
+    ) -> Job:
+        """Cancels a job: before it was charged it costs nothing; what was charged stays charged, and it says so.
+
+        Where it is ``unseen`` that a job has ended, it becomes what one would that runs: who cancels learns nothing.
+        """
         person.need(Action.ASK, data_set)
         while True:
             kept = self._own(person, data_set, job)
-            if kept.said["state"] in ENDED or kept.said["cancelling"]:
+            over = kept.said["state"] in ENDED
+            if (over and not unseen(job_of(kept))) or kept.said["cancelling"]:
                 return job_of(kept)
             said = {**kept.said, "cancelling": True}
-            if said["state"] == QUEUED:
+            if said["state"] == DONE:
+                said["state"] = CANCELLED
+            elif said["state"] == QUEUED:
                 said |= {"state": CANCELLED, "ended": self.house.now().isoformat()}
             with suppress(ChangedMeanwhile):
                 made = self.house.records.put(JOB, kept.name, said, expecting=kept.version)
-                if said["state"] == CANCELLED:
+                if said["state"] == CANCELLED and not over:
                     free_place(self.house, made)
                 return job_of(made)
 

@@ -20,12 +20,16 @@ from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument, ChangedMeanwhile, MissingExtra, SignInRefused
 from sfumato.service.records import NEW, Kept, Records
 from sfumato.service.rights import EVERYWHERE, Action, Grant, Role, Verdict, verdict
+from sfumato.service.scram import Verifier, salt_of
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
 PERSON, TOKEN, VISIT, LINK = "person", "token", "visit", "link"
 """Kinds of records: somebody, and the three kinds of secrets by which they are known."""
+
+SALT, EVERYBODY = "salt", "everybody"
+"""The record of what the salts of proofs follow from."""
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 12, 200
@@ -194,7 +198,13 @@ class People:
 
     def known_by(self, kind: str, text: str) -> Person:
         """Lets somebody in by the text of a token or a visit."""
-        found = self._records.with_named(kind, place_of(text), PERSON, "of") if _is_secret(text) else None
+        if not _is_secret(text):
+            raise SignInRefused
+        return self.still_known_by(kind, place_of(text))
+
+    def still_known_by(self, kind: str, place: str) -> Person:
+        """Lets somebody in by the place of a token that they have proved before, if it is still good."""
+        found = self._records.with_named(kind, place, PERSON, "of")
         if found is None:
             raise SignInRefused
         kept, known = found
@@ -204,6 +214,16 @@ class People:
         return (
             person if scope is None else Person(person.name, person.grants, frozenset(Action[name] for name in scope))
         )
+
+    def salt(self, name: str) -> bytes:
+        """The salt of the proofs of somebody, and of everybody who is not known: nobody learns which."""
+        return salt_of(self._salt_key, name)
+
+    def provable(self, name: str) -> list[tuple[str, Verifier]]:
+        """The tokens of somebody that can be proved without being sent: their places, and what proofs fit to."""
+        known = isinstance(name, str) and NAME.fullmatch(name) and self.named(name) is not None
+        kept = [one for one in self.secrets(TOKEN, name) if not self._ended(one)] if known else []
+        return [(one.name, Verifier.read(one.said["scram"])) for one in kept if "scram" in one.said]
 
     def secrets(self, kind: str, name: str) -> list[Kept]:
         """What is kept of the secrets of somebody: what each is called, and when it ends."""
@@ -260,6 +280,8 @@ class People:
             "scope": None if scope is None else sorted(action.name for action in scope),
             "called": called,
         }
+        if kind == TOKEN:
+            said["scram"] = Verifier.of(text, self.salt(name)).text
         self._records.put(kind, place, said, expecting=NEW)
         return Secret(text, place, until)
 
@@ -267,6 +289,14 @@ class People:
         """The record of a secret that has not ended. It is found by its digest: comparing takes no time that tells."""
         kept = self._records.get(kind, place_of(text)) if _is_secret(text) else None
         return None if kept is None or self._ended(kept) else kept
+
+    @cached_property
+    def _salt_key(self) -> bytes:
+        """What salts follow from: drawn once for a service, and the same for all of its workers."""
+        with suppress(ChangedMeanwhile):  # another worker was faster
+            if self._records.get(SALT, EVERYBODY) is None:
+                self._records.put(SALT, EVERYBODY, {"key": self._octets(SECRET_BYTES).hex()}, expecting=NEW)
+        return bytes.fromhex(self._records.need(SALT, EVERYBODY).said["key"])
 
     def _ended(self, kept: Kept) -> bool:
         return datetime.fromisoformat(kept.said["until"]) <= self._now()

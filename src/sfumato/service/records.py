@@ -15,6 +15,9 @@ from sfumato.errors import BadArgument
 NEW = 0
 """The version of a record that is not there yet."""
 
+RESTORE = "restore"
+"""The kind, and the name, of the record that says that a backup is being brought in, and that this is not done."""
+
 LONGEST_NAME = 300
 
 

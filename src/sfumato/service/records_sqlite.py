@@ -7,12 +7,13 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, final
 
 from sfumato.errors import ChangedMeanwhile, ServiceUnavailable
 from sfumato.ledger.addresses import SQLITE, file_at
+from sfumato.ledger.stores.log_ahead import log_ahead
 from sfumato.service.records import NEW, Kept, Records, checked_record
 
 PATIENCE_SECONDS = 30
@@ -101,13 +102,15 @@ class SqliteRecords(Records):
 
 def _connected(path: Path | None) -> sqlite3.Connection:
     if path is not None:
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        with suppress(FileExistsError):  # to open and close one would drop every lock that this process has on it
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     connection = sqlite3.connect(
         ":memory:" if path is None else path, isolation_level=None, timeout=PATIENCE_SECONDS, check_same_thread=False
     )
     try:
         connection.execute("PRAGMA trusted_schema = OFF")
-        connection.execute("PRAGMA journal_mode = WAL")
+        if path is not None and not log_ahead(connection, patience=PATIENCE_SECONDS):
+            raise ServiceUnavailable("its file system cannot keep a write-ahead log; use a local disk")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(TABLE)
     except BaseException:

@@ -69,6 +69,10 @@ class Settings(BaseSettings):
     certificate_file: Path | None = None
     certificate_key_file: Path | None = None
     pg_port: int = Field(default=0, ge=0, le=65535)
+    pg_host: str = ""
+    pg_certificate_file: Path | None = None
+    pg_certificate_key_file: Path | None = None
+    usual_loss: dict[str, str] = {}
 
     # How much
     largest_upload: int = Field(default=1 << 20, ge=1 << 10, le=1 << 26)
@@ -205,10 +209,12 @@ class Settings(BaseSettings):
         encrypted = self.certificate_file is not None
         if not alone and not encrypted and not self.behind_proxy:
             yield SettingFault("host", "others can reach it and nothing is encrypted: name a certificate, or a proxy")
-        if (self.certificate_file is None) != (self.certificate_key_file is None):
-            yield SettingFault("certificate_file", "a certificate and its key belong together")
-        if self.certificate_key_file is not None:
-            yield from _check_private("certificate_key_file", self.certificate_key_file, needed=True)
+        for name in ("certificate", "pg_certificate"):
+            certificate, key = getattr(self, f"{name}_file"), getattr(self, f"{name}_key_file")
+            if (certificate is None) != (key is None):
+                yield SettingFault(f"{name}_file", "a certificate and its key belong together")
+            if key is not None:
+                yield from _check_private(f"{name}_key_file", key, needed=True)
         if self.proxy_person_header and not self.proxy_addresses:
             why = "whoever reaches the service could say who they are: name the addresses of the proxy"
             yield SettingFault("proxy_person_header", why)

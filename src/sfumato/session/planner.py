@@ -18,6 +18,7 @@ from sfumato.query.answer.assemble import drawn_from
 from sfumato.query.answer.explain import expected, expected_at, explained, other_losses
 from sfumato.query.answer.explanation import Explanation, Later, Rows
 from sfumato.query.answer.normal_text import rows_text
+from sfumato.query.answer.shape import ShapedColumn, shape_of
 from sfumato.query.answer.working import public_answer
 from sfumato.query.build.settings import Settings
 from sfumato.query.frame import Frame
@@ -27,6 +28,7 @@ from sfumato.query.plan.compile import price_question, settle_question
 from sfumato.query.plan.compiled_query import CompiledQuery
 from sfumato.query.plan.open_tables import OpenTables
 from sfumato.query.plan.query_plan import QueryPlan
+from sfumato.query.plan.rehearse import made_up_shape
 from sfumato.query.plan.remembered import exactly
 from sfumato.release.answer import Answer
 from sfumato.release.record import Release
@@ -142,6 +144,20 @@ class Planner:
         if asked.worked is None or self._workbench.is_free(asked.worked, said):
             raise QueryRefused("this asks only what is public, so there is nothing to pay and nothing to explain.")
         return self._workbench.explain(asked.worked, self._assumed(said), self._with_standing)
+
+    def shape(self, text: str, parameters: Parameters, settings: Settings) -> tuple[ShapedColumn, ...]:
+        """The columns that the answer to a question in SQL will have; nothing is asked or paid."""
+        asked = self._read(text, parameters)
+        said = asked.options.added_to(settings)
+        if asked.worked is not None:
+            return self._workbench.shape(asked.worked, said)
+        if asked.rows is not None:
+            return tuple(ShapedColumn(one.name, one.kind) for one in asked.rows.fields)
+        if asked.question is None:
+            return shape_of(public_answer(self.public(text, parameters)))
+        question = asked.question
+        compiled = self._planned(question, self._settled(said.priced, lambda one: self._measured(question, one)))
+        return self._worked.shaped.get(compiled, lambda: made_up_shape(compiled))
 
     def release(self, question: Question, settings: Settings) -> Release:
         """Answers a question."""

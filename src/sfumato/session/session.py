@@ -40,6 +40,7 @@ from sfumato.session.writing import Writing
 
 if TYPE_CHECKING:
     from sfumato.query.answer.explanation import Explanation
+    from sfumato.query.answer.shape import ShapedColumn
     from sfumato.query.frame import Frame
     from sfumato.query.nodes.kinds import Value
     from sfumato.release.claim import Claim
@@ -99,6 +100,10 @@ class Session(Displayed, Standing, Writing):
     def public(self, text: str, parameters: Parameters = ()) -> Mapping[str, Sequence[Value]]:
         """The rows of a SELECT from public tables alone, column by column: they cost nothing."""
         return self._planner.public(text, parameters)
+
+    def shape(self, text: str, parameters: Parameters, settings: Settings) -> tuple[ShapedColumn, ...]:
+        """The columns that the answer to a question in SQL will have, and their kinds; nothing is asked or paid."""
+        return self._planner.shape(text, parameters, settings)
 
     def table(self, name: str | None = None) -> Frame:
         """A table as a data frame, to ask in Python; the only private one, where no name is given."""

@@ -13,6 +13,7 @@ from sfumato.query.answer.assemble import drawn_from
 from sfumato.query.answer.explain import explained_together
 from sfumato.query.answer.explanation import Explanation
 from sfumato.query.answer.normal_text import whole_text
+from sfumato.query.answer.shape import ShapedColumn, shape_of
 from sfumato.query.answer.working import Tables, listed_table, public_table, rehearsed, released_table, worked_answer
 from sfumato.query.build.settings import Settings
 from sfumato.query.nodes.questions import Question
@@ -43,7 +44,7 @@ class Workbench:
 
     def __init__(self, session: Session, opened: OpenTables, plan: Plan, settle: Settle) -> None:
         self._session, self._opened, self._plan, self._settle = session, opened, plan, settle
-        self._rehearsed: set[tuple[WorkedOut, Settings]] = set()
+        self._rehearsed: dict[tuple[WorkedOut, Settings], tuple[ShapedColumn, ...]] = {}
 
     def release(self, worked: WorkedOut, settings: Settings) -> Release:
         """Pays for the finished answers, all at once, and works out the rest; what is public alone is free."""
@@ -90,6 +91,14 @@ class Workbench:
         )
         return standing(explanation, measurement)
 
+    def shape(self, worked: WorkedOut, settings: Settings) -> tuple[ShapedColumn, ...]:
+        """The columns that the answer will have; nothing is asked or paid."""
+        others, private = self._tables(worked, settings)
+        if not private:
+            return self._rehearse(worked, Settings(), {}, others)
+        settings = self._settled(private, settings.priced)
+        return self._rehearse(worked, settings, self._compiled(private, settings), others)
+
     def is_free(self, worked: WorkedOut, settings: Settings) -> bool:
         """Tells whether nothing needs to be asked of private tables."""
         return not self._tables(worked, settings)[1]
@@ -116,14 +125,16 @@ class Workbench:
 
     def _rehearse(
         self, worked: WorkedOut, settings: Settings, compiled: Mapping[str, CompiledQuery], others: Tables
-    ) -> None:
-        """Refuses what cannot run; what could be run before can be run again."""
+    ) -> tuple[ShapedColumn, ...]:
+        """Refuses what cannot run, and says which columns come out; what could be run before can be run again."""
         known = worked, settings.planning
-        if known not in self._rehearsed:
-            rehearsed(worked, compiled, others)
+        made = self._rehearsed.get(known)
+        if made is None:
+            made = shape_of(rehearsed(worked, compiled, others))
             if len(self._rehearsed) >= REMEMBERED:
-                self._rehearsed.pop()
-            self._rehearsed.add(known)
+                self._rehearsed.pop(next(iter(self._rehearsed)), None)
+            self._rehearsed[known] = made
+        return made
 
     def _measurement(self, compiled: Mapping[str, CompiledQuery], confidence: Fraction) -> Measurement:
         return measured_together(list(compiled.values()), list(compiled), confidence)

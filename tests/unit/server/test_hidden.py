@@ -7,6 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.examples.routes import ROUTES, path_of
 from tests.unit.server.world import COUNT, MARKER, PAGE, ROLES, World, world_in, write_visits
@@ -154,3 +157,39 @@ def test_uploads_end_at_their_limit(tmp_path: Path) -> None:
         assert world.call("cora", "PUT", "/api/uploads/visits/a.csv", content=streamed()).status_code == 413
         assert not list((tmp_path / "uploads").glob("*/*"))
         assert json.loads(answer.text)["status"] == 413
+
+
+def bomb(file: Path, rows: int) -> bytes:
+    """A file of a few octets in which one number stands in each of very many rows."""
+    pq.write_table(pa.table({"minutes": np.zeros(rows)}), file, row_group_size=rows)
+    return file.read_bytes()
+
+
+def test_parquet_files_are_bounded_by_what_they_come_to(tmp_path: Path) -> None:
+    with world_in(tmp_path) as world:
+        octets = bomb(tmp_path / "bomb.parquet", 20_000_000)
+        assert len(octets) < 100_000
+        refused = world.call("cora", "PUT", PARQUET, content=octets)
+        assert (refused.status_code, refused.json()["title"]) == (413, "this is too large")
+        few = bomb(tmp_path / "few.parquet", 100_000)
+        assert world.call("cora", "PUT", PARQUET, content=few).status_code == 201, "what repeats itself is no bomb yet"
+        broken = few[:-40] + b"\xff" * 32 + few[-8:]
+        assert world.call("cora", "PUT", PARQUET.replace("new", "broken"), content=broken).status_code == 422
+        assert sorted(one.name for one in (tmp_path / "uploads" / "visits").iterdir()) == ["new.parquet"]
+
+
+def test_all_of_a_large_file_is_bounded_too(tmp_path: Path) -> None:
+    write_visits(tmp_path / "large.parquet", rows=50)
+    with world_in(tmp_path, sizes=Sizes(unpacked=1_000)) as world:
+        answer = world.call("cora", "PUT", PARQUET, content=(tmp_path / "large.parquet").read_bytes())
+        assert answer.status_code == 413
+
+
+def test_forms_with_files_are_refused(world: World) -> None:
+    files = {"file": ("new.csv", b"a,b\n1,2\n", "text/csv")}
+    upload = world.call("cora", "PUT", PARQUET.replace("parquet", "csv"), files=files)
+    question = world.call("ada", "POST", "/api/data-sets/visits/ask", files=files)
+    form = world.call(None, "POST", "/sign-in", files=files, headers=PAGE)
+    assert (upload.status_code, form.status_code) == (415, 415)
+    assert question.status_code in (400, 415, 422)
+    assert not list((world.folder / "uploads").glob("*/*"))

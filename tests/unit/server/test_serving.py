@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -17,9 +18,11 @@ import pytest
 from typer.testing import CliRunner
 
 from sfumato.cli.main import app
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, LedgerUnavailable, ServiceUnavailable
 from sfumato.remote.connection import Connection
 from sfumato.server.settings import ServerSettings
+from sfumato.server.starting import opened
+from sfumato.service.house import House
 from sfumato.service.settings import Settings
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
@@ -33,6 +36,9 @@ DEPLOY = Path(__file__).parents[3] / "deploy"
         {"host": "::"},
         {"identity_header": "x-person"},
         {"time_classes": ()},
+        {"host": "0.0.0.0", "behind_proxy": True, "pg_port": 5433},
+        {"usual_loss": {"epsilon": "much"}},
+        {"usual_loss": {"accuracy": "50"}},
         {"time_classes": (1.0, 0.5)},
     ],
 )
@@ -128,3 +134,32 @@ def test_the_command_starts_says_its_link_once_and_ends_when_told(tmp_path: Path
 
 def test_a_connection_says_when_nobody_is_there() -> None:
     assert repr(Connection("http://127.0.0.1:9", "token")) == "Connection('http://127.0.0.1:9')"
+
+
+def test_a_worker_waits_for_a_database_that_starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To die of it, and be started once more, would take seconds each time."""
+    house = House.open("memory:", "memory:")
+    outcomes: list[object] = [LedgerUnavailable("it starts"), ServiceUnavailable("it starts"), house]
+
+    def of(_: Settings) -> House:
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, House):
+            return outcome
+        raise outcome  # type: ignore[misc]
+
+    monkeypatch.setattr(House, "of", staticmethod(of))
+    assert opened(Settings(), pause=0) is house
+    outcomes[:] = [LedgerUnavailable("it is gone for good")]
+    with pytest.raises(LedgerUnavailable):
+        opened(Settings(), patience=-1, pause=0)
+    house.close()
+
+
+@pytest.mark.slow
+def test_workers_are_not_left_behind_where_the_ledger_cannot_be_reached(tmp_path: Path) -> None:
+    said = {"SFUMATO_LEDGER": f"postgresql:///nothing?host={tmp_path}", "SFUMATO_DATA_FOLDERS": f'["{tmp_path}"]'}
+    command = [sys.executable, "-m", "sfumato", "serve", "--workers", "2", "--port", "0"]
+    ended = subprocess.run(command, env=os.environ | said, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode != 0
+    assert "its server cannot be reached" in ended.stderr
+    assert str(tmp_path) not in ended.stderr

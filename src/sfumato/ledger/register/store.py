@@ -6,13 +6,13 @@ import os
 import sqlite3
 import stat
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, final
 
 from sfumato.errors import LedgerDamaged, LedgerUnavailable
+from sfumato.ledger.stores.log_ahead import log_ahead
 
 MEMORY = ":memory:"
 PATIENCE_SECONDS = 60.0
@@ -189,27 +189,13 @@ def _connected(path: Path) -> sqlite3.Connection:
     try:
         for setting in ("trusted_schema = OFF", "secure_delete = ON", "temp_store = MEMORY", "cache_size = -65536"):
             connection.execute(f"PRAGMA {setting}")
-        _log_ahead(connection)
+        if not log_ahead(connection, patience=PATIENCE_SECONDS):
+            raise LedgerUnavailable("the file system of the register cannot keep a write-ahead log")
         connection.execute("PRAGMA synchronous = FULL")
     except BaseException:
         connection.close()
         raise
     return connection
-
-
-def _log_ahead(connection: sqlite3.Connection) -> None:
-    """Sees to it that a file has a write-ahead log; SQLite does not wait while another process turns it on."""
-    patience = time.monotonic() + PATIENCE_SECONDS
-    while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-        try:
-            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
-        except sqlite3.OperationalError as fault:
-            if fault.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > patience:
-                raise
-            time.sleep(0.01)
-        else:
-            if mode != "wal":
-                raise LedgerUnavailable("the file system of the register cannot keep a write-ahead log")
 
 
 def _check_file(path: Path, *, new: bool) -> None:

@@ -14,6 +14,7 @@ from typing import Any, final
 from sfumato.errors import LedgerDamaged, LedgerUnavailable, SfumatoError
 from sfumato.ledger.store import GONE, Decide, HopefulPen, Pen, Row, Store, checked, storable
 from sfumato.ledger.stores.in_place import watched
+from sfumato.ledger.stores.log_ahead import log_ahead
 from sfumato.ledger.stores.sqlite_faults import PATIENCE_SECONDS, refuse
 
 MANY = 1000
@@ -233,8 +234,7 @@ def _make(path: Path) -> None:
     try:
         os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         with closing(_connection(unfinished, "rw")) as connection:
-            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
-            if mode != "wal":
+            if not log_ahead(connection, patience=PATIENCE_SECONDS):
                 raise LedgerUnavailable("its file system cannot keep a write-ahead log; use a local disk")
             connection.executescript(SCHEMA)
         with suppress(FileExistsError):  # another process was faster
@@ -267,10 +267,8 @@ def _set_up(path: Path, *, writing: bool) -> sqlite3.Connection:
         (counted,), (last,) = connection.execute(ENDS).fetchall()
         if counted != last:
             raise LedgerDamaged(f"its file says that it has {counted} entries, and the last one in it is {last}")
-        if writing:
-            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
-            if mode != "wal":
-                raise LedgerUnavailable("its file system cannot keep a write-ahead log; use a local disk")
+        if writing and not log_ahead(connection, patience=PATIENCE_SECONDS):
+            raise LedgerUnavailable("its file system cannot keep a write-ahead log; use a local disk")
     except BaseException:
         connection.close()
         raise

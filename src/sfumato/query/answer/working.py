@@ -84,15 +84,13 @@ def _given(column: AnswerColumn, kind: Kind) -> Given:
     return Given(column.name, Kind.INT, [None if cell is None else int(cell) for cell in values], wide=True)
 
 
-def rehearsed(worked: WorkedOut, compiled: Mapping[str, CompiledQuery], others: Tables) -> None:
+def rehearsed(worked: WorkedOut, compiled: Mapping[str, CompiledQuery], others: Tables) -> Answer:
     """Works out made-up answers: what cannot run, whatever will be released, is refused unpaid."""
     made = {name: _made_up(one) for name, one in compiled.items()}
     try:
-        worked_answer(worked, made, others, SURE)
+        return worked_answer(worked, made, others, SURE)
     except QueryRefused as refusal:
         said = str(refusal)
-    else:
-        return
     columns = {**others, **{name: table.columns for name, table in made.items()}}
     listed = "; ".join(f"{name} ({', '.join(one.name for one in each)})" for name, each in columns.items())
     raise QueryRefused(f"what stands around the finished answers cannot be worked out: {said}. There are: {listed}.")

@@ -10,7 +10,9 @@ import numpy as np
 from sfumato.errors import QueryRefused
 from sfumato.query.answer.assemble import Drawn, columns_of
 from sfumato.query.answer.error_bars import width_of
+from sfumato.query.answer.shape import ShapedColumn, shape_of
 from sfumato.query.nodes.literals import halved
+from sfumato.release.answer import Answer
 from sfumato.release.vectors import Array
 
 if TYPE_CHECKING:
@@ -48,6 +50,12 @@ def _finish(ready: CompiledQuery) -> None:
     else:
         return
     raise QueryRefused(why)
+
+
+def made_up_shape(ready: CompiledQuery) -> tuple[ShapedColumn, ...]:
+    """The columns that an answer will have, read off one that is made up."""
+    answer = Answer(columns_of(ready, [made_up(ready)], SURE), SURE)
+    return shape_of(answer, {name: made.kind for name, made in ready.question.columns})
 
 
 def _check_names(question: Question) -> None:

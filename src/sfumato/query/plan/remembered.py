@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, final
 
 if TYPE_CHECKING:
     from sfumato.query.answer.explanation import Explanation, Rows
+    from sfumato.query.answer.shape import ShapedColumn
     from sfumato.query.plan.compiled_query import CompiledQuery
     from sfumato.query.plan.query_plan import QueryPlan
     from sfumato.query.sql.reading import Statement
@@ -85,6 +86,7 @@ class Worked:
         self.settled: Remembered[QueryPlan] = Remembered(REMEMBERED)
         self.planned: Remembered[CompiledQuery] = Remembered(REMEMBERED)
         self.explained: Remembered[Explanation] = Remembered(REMEMBERED)
+        self.shaped: Remembered[tuple[ShapedColumn, ...]] = Remembered(REMEMBERED)
         self.finished: Remembered[None] = Remembered(REMEMBERED)
         self.expected: Remembered[Rows] = Remembered(REMEMBERED)
         self.others: Remembered[Rows] = Remembered(REMEMBERED)

@@ -14,6 +14,7 @@ from typing import TypeAlias, final
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 
 from sfumato.errors import BadArgument, QueryRefused
@@ -39,6 +40,12 @@ class Dialect(DuckDB):
         """DuckDB's, with a further quote."""
 
         IDENTIFIERS = ['"', "`"]  # noqa: RUF012
+
+    class Parser(DuckDBParser):
+        """DuckDB's, which writes nothing of a text into the log of the process."""
+
+        def _warn_unsupported(self) -> None:
+            """Says nothing: what is not answered is refused afterwards."""
 
 
 DIALECT = Dialect()

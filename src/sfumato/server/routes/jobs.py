@@ -72,7 +72,11 @@ async def one(call: Calling, data_set: DataSetName, job: JobName) -> Response:
 
 async def cancel(call: Calling, data_set: DataSetName, job: JobName) -> Response:
     """Cancels a job of yours; what was charged stays charged."""
-    return written(await call.run(lambda person: _said(shown(Jobs(call.house).cancel(person, data_set, job), call))))
+
+    def act(person: Person) -> dict[str, Any]:
+        return _said(shown(Jobs(call.house).cancel(person, data_set, job, unseen=lambda one: hidden(one, call)), call))
+
+    return written(await call.run(act))
 
 
 async def events(call: Calling, request: Request, data_set: DataSetName, job: JobName) -> Response:
@@ -100,17 +104,24 @@ async def events(call: Calling, request: Request, data_set: DataSetName, job: Jo
     return StreamingResponse(told(), media_type=EVENTS)
 
 
-def shown(job: Job, call: Call) -> Job:
-    """A job as it is told: it runs until the time class ends that its time falls into, and has no times of its own."""
-    now, classes = call.house.now(), call.running.settings.time_classes
+def hidden(job: Job, call: Call) -> bool:
+    """Tells whether a job has ended, and the time class has not that its time falls into."""
     begun, ended = moment(job.started), moment(job.ended)
-    plain = replace(job, started="", ended="")
     if begun is None or ended is None:
+        return False
+    left = until_class_ends((ended - begun).total_seconds(), call.running.settings.time_classes)
+    return call.house.now() < ended + timedelta(seconds=left)
+
+
+def shown(job: Job, call: Call) -> Job:
+    """A job as it is told: it runs until the time class ends that its time falls into, and has no times of its own.
+
+    Nor does it have the version that its end has made: whoever watches would see it change.
+    """
+    plain = replace(job, started="", ended="")
+    if not hidden(job, call):
         return plain
-    left = timedelta(seconds=until_class_ends((ended - begun).total_seconds(), classes))
-    if now >= ended + left:
-        return plain
-    return replace(plain, state=RUNNING, number=None, charged=False, fault="", why="")
+    return replace(plain, state=RUNNING, version=job.version - 1, number=None, charged=False, fault="", why="")
 
 
 def _event(job: Job) -> bytes:

@@ -12,6 +12,7 @@ from sfumato.server.answering import written
 from sfumato.server.calling import Calling
 from sfumato.server.models import DataSetName, Given
 from sfumato.server.openapi import problems
+from sfumato.server.problems import Refused
 from sfumato.server.uploading import FILE, take_in
 from sfumato.service.people import Person
 from sfumato.service.rights import Action
@@ -39,6 +40,8 @@ def router() -> APIRouter:
 
 async def upload(call: Calling, request: Request, data_set: DataSetName, file: FileName) -> Response:
     """Takes a CSV or Parquet file for a data set, and says under which source it can be registered."""
+    if request.headers.get("content-type", "").strip().lower().startswith("multipart/"):
+        raise Refused(415, "Send the file itself as the body, not a form with the file in it.")
 
     def known(person: Person) -> Person:
         person.need(Action.REGISTER, data_set)
