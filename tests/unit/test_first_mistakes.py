@@ -912,7 +912,7 @@ def test_sessions_and_releases_know_what_others_call_things() -> None:
     for name, message in {
         "query": "a session has no 'query'. Did you mean 'sql'?",
         "budget": "a session has no 'budget'. Did you mean 'left'?",
-        "explian": "a session has no 'explian'. Did you mean 'explain'?",
+        "seed": "a session has no 'seed'",
         "_vault": "a session has no '_vault'",
     }.items():
         with pytest.raises(AttributeError) as caught:

@@ -16,7 +16,7 @@ from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.losses.stated import needed_loss, stated_loss
 from sfumato.accounting.relation import Relation
 from sfumato.core.measurement import Measurement
-from sfumato.errors import BadArgument, did_you_mean
+from sfumato.errors import BadArgument
 from sfumato.exact import Number, probability
 from sfumato.ledger.accounts import Account, checked_name
 from sfumato.ledger.ledger import Ledger
@@ -75,10 +75,8 @@ class Session(Displayed, Standing, Writing):
     if not TYPE_CHECKING:  # type checkers go on finding what is not there
 
         def __getattr__(self, name: str) -> NoReturn:
-            near = did_you_mean(
-                OTHER_WORDS.get(name, name), [one for one in dir(type(self)) if not one.startswith("_")]
-            )
-            raise AttributeError(f"a session has no {name!r}{'' if name.startswith('_') else '.' + near}")
+            near = f". Did you mean {OTHER_WORDS[name]!r}?" if name in OTHER_WORDS else ""
+            raise AttributeError(f"a session has no {name!r}{near}")
 
     def sql(
         self,

@@ -129,6 +129,8 @@ def folded(made: Call) -> Expression:
     values: list[Any] = [part.value for part in made.parts if isinstance(part, Literal)]
     if len(values) < len(made.parts) or None in values:
         return made
+    if made.operator in FOLDED and not all(part.kind.numeric for part in made.parts):
+        return made  # the days between two constants
     worked_out = _number(made, values) if made.operator in FOLDED else _moment(made.operator, values)
     return made if worked_out is None else Literal(worked_out, made.kind)
 
