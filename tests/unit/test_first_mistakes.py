@@ -11,6 +11,10 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.query.nodes.expressions import Literal
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import call
+from sfumato.query.sql.alike import folded
 
 MISTAKES = [
     (
@@ -927,3 +931,9 @@ def test_sessions_and_releases_know_what_others_call_things() -> None:
             getattr(release, name)
         assert str(caught.value) == message
     assert copy.deepcopy(release).loss == pickle.loads(pickle.dumps(release)).loss == release.loss
+
+
+def test_days_between_two_constants_are_left_to_the_engine() -> None:
+    day = Literal(datetime.date(2024, 2, 29), Kind.DATE)
+    assert folded(call("sub", day, day)) == call("sub", day, day)
+    assert folded(call("add", Literal(1, Kind.INT), Literal(2, Kind.INT))) == Literal(3, Kind.INT)
