@@ -952,8 +952,8 @@ QUERIES = (
         name="an engine for answers that reads files",
         trap="C.4 service: analyst code never runs near raw data",
         path="query/engines/duckdb/scratch.py",
-        old='    "enable_external_access": "false",\n',
-        new="",
+        old='connection.execute("SET enable_external_access = false")',
+        new="pass",
         killers=("tests/unit/query/test_worked_out.py::test_the_engine_reaches_nothing_but_its_tables",),
     ),
     Mutant(

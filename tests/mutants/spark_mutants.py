@@ -53,7 +53,7 @@ SPARK = (
         name="lazy plans that are worked out anew in Spark",
         trap="C.4 Tumult Analytics: a frame that is not the same twice",
         path="query/engines/spark/plans.py",
-        old="if not plan.deterministic():",
+        old="if not all(part.deterministic() for part in parts_of(plan)):",
         new="if plan is None:",
         killers=(f"{SOURCES}::test_frames_that_may_have_other_rows_each_time_are_refused",),
     ),

@@ -53,6 +53,7 @@ NEEDS: dict[str, Action] = {
     "Analysts.codebook": A.DESCRIBE,
     "Analysts.version": A.DESCRIBE,
     "Analysts.explain": A.EXPLAIN,
+    "Analysts.shape": A.EXPLAIN,
     "Analysts.ask": A.ASK,
     "Analysts.answers": A.SEE_OWN_ANSWERS,
     "Analysts.latest": A.SEE_OWN_ANSWERS,
@@ -129,6 +130,9 @@ NEEDS: dict[str, Action] = {
 
 OPEN = {"Analysts.data_sets": "it lists what somebody may read of, and nothing for others"}
 
+OF_NOBODY = {"Calls": "its notes are the server's own; whoever has the secret of a connection cancels what runs on it"}
+"""Classes that have a house and no use cases."""
+
 PLACES = ("visits", "grades", EVERYWHERE)
 
 
@@ -160,7 +164,7 @@ def test_every_use_case_is_in_the_table_and_every_class_of_them_is_looked_at() -
         if inspect.isclass(kind) and kind.__module__ == f"sfumato.service.{module.stem}"
         if list(getattr(kind, "__annotations__", {})) == ["house"]
     }
-    assert with_houses == {kind.__name__ for kind in CLASSES}
+    assert with_houses == {kind.__name__ for kind in CLASSES} | OF_NOBODY.keys()
 
 
 def test_first_thing_that_each_use_case_does_is_to_ask_for_its_right() -> None:
@@ -239,6 +243,7 @@ class Scene:
         on, number = "visits", self.answer
         said: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
             "Analysts.explain": ((on, asked()), {}),
+            "Analysts.shape": ((on, asked()), {}),
             "Analysts.ask": ((on, asked()), {}),
             "Analysts.answer": ((on, number), {}),
             "Analysts.rendered": ((on, number, "json"), {}),

@@ -87,12 +87,6 @@ def parse(text: str) -> Parsed:
     return _known(text) if len(text) <= LONGEST_KNOWN else _parsed(text)
 
 
-@lru_cache(maxsize=128)
-def _known(text: str) -> Parsed:
-    """Parses a text once: who asks the same again, with other parameters, need not wait. Nobody changes trees."""
-    return _parsed(text)
-
-
 def _parsed(text: str) -> Parsed:
     """Parses a text."""
     tokens, explain = _explained(text)
@@ -111,6 +105,10 @@ def _parsed(text: str) -> Parsed:
     if _depth(rest):  # the parser lets some of them pass
         raise QueryRefused("the text cannot be read: a parenthesis is opened and never closed.")
     return Parsed(tree, explain, options)
+
+
+_known = lru_cache(maxsize=128)(_parsed)
+"""Parses a text once: who asks the same again, with other parameters, need not wait. Nobody changes trees."""
 
 
 def _explained(text: str) -> tuple[list[Token], bool]:
