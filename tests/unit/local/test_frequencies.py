@@ -104,7 +104,7 @@ def test_nobody_and_one_person() -> None:
         (range(3), math.nan, "finite"),
         (range(3), math.inf, "finite"),
         (range(3), sf.Approx(1, 1e-6), "has no δ"),
-        (range(3), None, "a pure loss"),
+        (range(3), None, "loss must be given"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(values: object, loss: object, said: str) -> None:
