@@ -232,6 +232,19 @@ def test_nothing_that_users_hold_leads_to_private_tables(tmp_path: Path, form: s
     assert {name: doors(thing) for name, thing in held.items()} == {name: [] for name in held}
 
 
+@pytest.mark.parametrize("place", ["memory:", "sqlite:///other.db"])
+def test_no_ledger_leads_to_another_book_of_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    session, others = (
+        sf.Dataset([1], name=name, space=sf.vector(int)).session(limit=sf.Pure(1), ledger=book)
+        for name, book in (("x", place.replace("other", "own")), ("y", place))
+    )
+    others.ledger.note("y", "said", MARKER)
+    assert doors(session) == [] and doors(others) != []
+
+
 def test_nothing_leads_to_values_in_memory_or_to_whose_they_are() -> None:
     register = sf.ledger.Register(":memory:", key=sf.ledger.Register.new_key(), limit=sf.Pure(10))
     ids = [MARKER, "b", "c"]

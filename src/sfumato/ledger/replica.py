@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import count
 from typing import final
 
+from sfumato.core.alive import Alive
 from sfumato.entropy import system
 from sfumato.errors import BadArgument, LedgerDamaged
 from sfumato.ledger.entry import Entry, moment_of
@@ -31,7 +31,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-_REPLICAS: weakref.WeakSet[Replica] = weakref.WeakSet()
+_REPLICAS: Alive[Replica] = Alive()
 """The journals of this process, so that a child that is forked off reads its book anew."""
 
 

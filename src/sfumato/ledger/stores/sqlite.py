@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, final
 
+from sfumato.core.alive import Alive
 from sfumato.errors import LedgerDamaged, LedgerUnavailable, SfumatoError
 from sfumato.ledger.store import GONE, Decide, HopefulPen, Pen, Row, Store, checked, storable
 from sfumato.ledger.stores.in_place import watched
@@ -297,7 +297,7 @@ def _connection(path: Path, mode: str) -> sqlite3.Connection:
 # locks which only its parent holds, and then another process may remove the write-ahead log under it. So no connection
 # is open while a process forks.
 
-_STORES: weakref.WeakSet[SqliteStore] = weakref.WeakSet()
+_STORES: Alive[SqliteStore] = Alive()
 _FORKING = threading.Lock()
 _HELD: list[SqliteStore] = []
 
